@@ -114,21 +114,8 @@ def printed(*arguments: str, code: int = 0) -> tuple[str, str]:
 
 
 def record(*arguments: str, code: int = 0) -> Any:
-    """Run a command line with --json, and return its record with places."""
-    return placed(json.loads(printed(*arguments, "--json", code=code)[0]))
-
-
-def placed(record: Any) -> Any:
-    """Add to each result and part what its citation says: the path and the lines."""
-    has_fields = "fields" in record
-    for each in () if has_fields else (*record.get("results", ()), *record.get("parts", ())):
-        if "citation" in each and "path" not in each:
-            name, _, lines = each["citation"].rpartition(":")
-            for key in ("workspace", "source"):
-                name = name.removeprefix(f"{each.get(key)}:")
-            first, _, last = lines.partition("-")
-            each |= {"path": name, "start_line": int(first), "end_line": int(last or first)}
-    return record
+    """Run a command line with --json, and return its record."""
+    return json.loads(printed(*arguments, "--json", code=code)[0])
 
 
 @cache

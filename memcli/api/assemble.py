@@ -275,7 +275,7 @@ def context_record(
         **jsonio.repairs(answer),
         **jsonio.reranked(answer),
         **jsonio.speaker_match(answer),
-        "parts": [*parts] if whole else jsonio.few(parts),
+        "parts": [*parts] if whole else [*map(jsonio.few, parts)],
         "omitted": len(assembled.left_out) + assembly.more,
         "warnings": list(assembly.warnings),
     }

@@ -272,7 +272,8 @@ def described(result: SearchResult, command: CommandContext, shape: Shape) -> li
         return results
     one = "" if command.memory.members else command.config.workspace
     is_in = bool(shape.folder) and os.path.abspath(shape.folder) == one
-    return jsonio.few(results, is_in=is_in, joins=not shape.one_line)
+    records = [jsonio.few(each, is_in=is_in) for each in results]
+    return records if shape.one_line else jsonio.joined(records)
 
 
 def _has_all(command: CommandContext, shape: Shape) -> bool:

@@ -159,10 +159,12 @@ def call_search(shared: SharedMemory, arguments: Arguments, is_stopped: IsStoppe
         shared.seen.add(passage.about.source, passage.about.path, passage.text)
 
     def record() -> dict[str, Any]:
-        results = jsonio.few(
-            jsonio.result(each, shown(each.source, each.path), full=False, explain=False)
+        results = [
+            jsonio.few(
+                jsonio.result(each, shown(each.source, each.path), full=False, explain=False)
+            )
             for each in passages_of(page.answer.passages)
-        )
+        ]
         now, dates = moment.isoformat(timespec="seconds"), (*page.answer.dates, *bounds)
         made = search_record(page, results, memory.config, now=now, dates=dates)
         return {**made, "count": len(result.answer.passages)} if brief else made

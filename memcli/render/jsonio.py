@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from memcli.checking import TYPE_CHECKING, Any
 from memcli.language.tokens import estimate
@@ -33,7 +33,6 @@ _RARE = ("rank", "ref", "heading_path", "title", "score", "text_hash", "tokens",
 _OPTIONAL = ("workspace", "date_from", "duplicates", "corrected_by", "cut", "speakers",
              "speaker_match")  # fmt: skip
 _OF_LINES = ("start_line", "end_line", "citation", "snippet")  # what neighbours differ in
-_OF_CITATION = ("path", "start_line", "end_line")  # what a citation says
 _OF_NEWER = ("line", "citation", "date", "text")  # of a line that corrects another
 _RARE_OF_ANSWER = ("query", "now", "named_speakers", "speaker_match", "budget", "tokens")
 _OF_DATE = ("order", "read", "excluded")  # keys of a date, if there is something to say
@@ -41,23 +40,11 @@ _NOT_OF_RELATED = ("confidence", "trace")
 RELATED_KEYS = (*(k for k in RESULT_KEYS if k not in _NOT_OF_RELATED), "cosine", "coverage")
 
 
-def few(
-    records: Iterable[Mapping[str, Any]], *, is_in: bool = False, joins: bool = False
-) -> list[dict[str, Any]]:
-    """Return each `result` or part of a context without rare keys and what its citation says.
+def few(record: Mapping[str, Any], *, is_in: bool = False) -> dict[str, Any]:
+    """Return a `result` or a part of a context without rare keys, defaults and what the path says.
 
-    If the reader named the folder of the workspace, its paths are in it (`is_in`). With `joins`,
-    records that continue each other become one.
+    If the reader named the folder of the workspace, its paths are in it (`is_in`).
     """
-    left = [_few(each, is_in=is_in) for each in records]
-    return [
-        {key: value for key, value in each.items() if key not in _OF_CITATION}
-        for each in (_joined(left) if joins else left)
-    ]
-
-
-def _few(record: Mapping[str, Any], *, is_in: bool) -> dict[str, Any]:
-    """Leave out rare keys, defaults, and a date that the path contains."""
     is_known = is_in and record["source"] == MEMORY_SOURCE
     file = record.get("file") if is_known else record["path"]
     usual = {"source": MEMORY_SOURCE, "trust": "trusted", "file": file}
@@ -85,7 +72,7 @@ def _without_repeats(
     left = dict(result)
     if newer := result.get("corrected_by"):
         shown = {
-            (each.get("citation", "").rpartition(":")[0], line.strip())
+            (each.get("path"), line.strip())
             for each in results
             for line in each.get("snippet", "").split("\n")
         }
@@ -107,7 +94,7 @@ def _cite(record: dict[str, Any], end: int) -> None:
     record |= {"end_line": end, "citation": f"{place}:{lines}"}
 
 
-def _joined(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def joined(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Make one record of those that continue each other and differ in nothing else.
 
     A heading that repeats the name of its file is left out.

@@ -12,7 +12,7 @@ import pytest
 
 from memcli.api.memory import Memory
 from memcli.search.authority import Authority
-from tests.commands import placed, printed
+from tests.commands import printed
 from tests.support import write
 
 Asked = Callable[..., tuple[Any, str]]
@@ -31,7 +31,7 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
     def told(*arguments: str, code: int = 0) -> tuple[Any, str]:
         place = ("-w", str(tmp_path / "notes"), "--now", "2026-03-01")
         out, err = printed(*arguments, *place, code=code)
-        return (placed(json.loads(out)) if "--json" in arguments else out), err
+        return (json.loads(out) if "--json" in arguments else out), err
 
     return told
 

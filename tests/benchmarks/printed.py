@@ -24,7 +24,6 @@ from memcli.language.tokens import estimate
 from tests.benchmarks.context_recall import recall
 from tests.benchmarks.figures import option, share, table
 from tests.benchmarks.token_estimate import Count, counters
-from tests.commands import placed
 
 MEMCLI = (sys.executable, "-m", "memcli")
 BUDGETS = (500, 1000, 2000)
@@ -50,7 +49,7 @@ def searched(query: Query, options: Sequence[str], count: Count) -> tuple[Cost, 
     """Ask once as text and once as JSON."""
     line = ["search", query.text, *options]
     text, record = printed(line), printed([*line, "--json"])
-    found = placed(json.loads(record))["results"]
+    found = json.loads(record)["results"]
     shown = [Range(each["path"], each["start_line"], each["end_line"]) for each in found]
     passages = sum(count(each["snippet"]) for each in found)
     evidence = recall(query, shown)
@@ -61,7 +60,7 @@ def assembled(query: Query, options: Sequence[str], count: Count) -> Cost:
     """Ask for a context."""
     line = ["context", query.text, *options]
     text, record = printed(line), json.loads(printed([*line, "--json"]))
-    parts = placed(record)["parts"]
+    parts = record["parts"]
     shown = [Range(each["path"], each["start_line"], each["end_line"]) for each in parts]
     return Cost(count(text), sum(count(each["text"]) for each in parts), recall(query, shown))
 

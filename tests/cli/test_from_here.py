@@ -15,7 +15,6 @@ from memcli.api.targets import Target, _readings
 from memcli.language.tokens import estimate
 from memcli.workspace.names import documents_at, name_from
 from tests.cli.processes import COMMAND
-from tests.commands import placed
 from tests.commands import run_here as run
 from tests.context.makers import put
 from tests.support import cited
@@ -119,7 +118,7 @@ def test_citations_are_read_back_from_where_they_were_printed(
 def test_json_has_no_file_that_is_its_path_below_the_folder_of_w(notes: Path) -> None:
     search = ("search", "pool", "--more", "--json")
     for folder in (str(notes), ".."):
-        for each in placed(json.loads(_run(notes / "memory", *search, "-w", folder)))["results"]:
+        for each in json.loads(_run(notes / "memory", *search, "-w", folder))["results"]:
             is_of_memory = "source" not in each
             assert is_of_memory == ("file" not in each)
             root = notes if is_of_memory else notes / "docs"

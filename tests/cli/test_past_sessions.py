@@ -11,7 +11,6 @@ import pytest
 
 from memcli.api.workspaces import NOT_SHARED, Selection
 from tests.cli import processes
-from tests.commands import placed
 from tests.hook.test_process import run, told
 from tests.support import write
 
@@ -38,8 +37,8 @@ def shop(tmp_path: Path) -> Path:
 
 def test_a_past_session_is_found_and_cited_by_its_line(shop: Path) -> None:
     assert "okapi" not in processes.run("search", QUESTION, "-w", str(shop)).stdout
-    search = ("search", QUESTION, "-w", str(shop), *WITH, "--json")
-    (passage, *_) = placed(json.loads(processes.run(*search).stdout))["results"]
+    found = json.loads(processes.run("search", QUESTION, "-w", str(shop), *WITH, "--json").stdout)
+    (passage, *_) = found["results"]
     assert (passage["source"], passage["path"], passage["date"], passage["trust"]) == (
         "claude-code.transcripts", "one.jsonl", "2026-11-26", "untrusted",
     )  # fmt: skip

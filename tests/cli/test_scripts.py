@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import NewWorkspace, placed
+from tests.commands import NewWorkspace
 from tests.commands import run_here as run
 from tests.support import write
 
@@ -86,7 +86,7 @@ def test_what_the_model_cannot_read_goes_by_words_each_time_in_json(
     notes: Path, query: str, path: str
 ) -> None:
     for _ in range(2):
-        found = placed(json.loads(memcli(notes, "search", query, "--json")[0]))
+        found = json.loads(memcli(notes, "search", query, "--json")[0])
         assert found["retrievers"]["semantic"]["ran"] is False
         assert found["retrievers"]["semantic"]["reason"].startswith(
             "the bundled model reads English"

@@ -11,7 +11,7 @@ import pytest
 from memcli.store.lock import show_work, writer_lock
 from memcli.store.run_records import Work
 from tests.cli.processes import start
-from tests.commands import placed, record
+from tests.commands import record
 
 DOCUMENTS = 50  # a search shows all of them
 
@@ -101,7 +101,7 @@ def test_searches_that_start_together_in_a_new_folder_all_answer(searches: Searc
     processes = [start(*line) for _ in range(4)]
     answers = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0] * 4, answers
-    found = [{r["path"] for r in placed(json.loads(out))["results"]} for out, _ in answers]
+    found = [{each["path"] for each in json.loads(out)["results"]} for out, _ in answers]
     assert [len(paths) for paths in found] == [DOCUMENTS] * 4
 
 

@@ -15,7 +15,7 @@ from memcli.cli.options import SEARCH_FORMATS
 from memcli.cli.search_form import TEMPLATE
 from memcli.cli.search_output import WRITERS
 from memcli.language.tokens import estimate
-from memcli.render.jsonio import RESULT_KEYS, few
+from memcli.render.jsonio import RESULT_KEYS, joined
 from tests.cli.processes import on_terminal
 from tests.commands import NewWorkspace, checked, printed, record, valid
 from tests.context.makers import put
@@ -511,6 +511,6 @@ def test_json_has_one_result_for_lines_that_continue_each_other_without_their_ti
          "snippet": str(at), "confidence": 0.5}
         for at in (3, 4, 6, 5)
     ]  # fmt: skip
-    made = few([part | {"source": "memory", "date": None} for part in parts], joins=True)
+    made = joined(parts)
     assert [each["citation"] for each in made] == ["a.md:3-4", "a.md:6", "a.md:5"]
     assert made[0]["snippet"] == "3\n4"

@@ -15,7 +15,7 @@ import pytest
 
 from memcli.config import settings
 from memcli.store.open import store_path
-from tests.commands import SCHEMAS, checked, placed, printed
+from tests.commands import SCHEMAS, checked, printed
 from tests.context.makers import put
 from tests.history.repositories import begin, commit
 
@@ -303,9 +303,8 @@ def test_a_summary_of_what_is_private_is_told_to_its_own_workspace_alone(
     of_all = ("--everywhere", "--view", "active", "--more", "-n", "50")
 
     def summaries() -> set[str]:
-        found = placed(record_of("memcli.search", "search", "connection pool", *of_all))
-        paths = {each["path"] for each in found["results"]}
-        return {path for path in paths if path.startswith("memory/summ")}
+        found = record_of("memcli.search", "search", "connection pool", *of_all)["results"]
+        return {each["path"] for each in found if each["path"].startswith("memory/summ")}
 
     told = min(summaries())
     log = re.findall(r'path: "(memory/\S+\.md)"', (base / "home" / told).read_text("utf-8"))[0]

@@ -12,7 +12,7 @@ import pytest
 from memcli.compaction.compose import document
 from memcli.markdown.lineage import read_lineage
 from memcli.markdown.parse import parse
-from tests.commands import placed, say
+from tests.commands import say
 from tests.support import write
 
 SUMMARY = "memory/summaries/2025-03-01--2025-03-02.md"
@@ -47,7 +47,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def found(notes: Path, query: str, view: str) -> set[str]:
-    answer = placed(record("search", query, "-w", str(notes), "--view", view, "--mode", "keyword"))
+    answer = record("search", query, "-w", str(notes), "--view", view, "--mode", "keyword")
     return {each["path"] for each in answer["results"]}
 
 

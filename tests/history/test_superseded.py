@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import checked, placed, say
+from tests.commands import checked, say
 from tests.history.repositories import begin, commit, git
 from tests.support import write
 
@@ -46,7 +46,7 @@ def test_the_older_line_is_printed_to_its_end(tmp_path: Path) -> None:
 
 def test_json_tells_which_line_corrects_which(corrected: Path) -> None:
     line = ("search", "when does the office open", "--superseded", "--json")
-    results = placed(json.loads(say(*line, folder=corrected).out))["results"]
+    results = json.loads(say(*line, folder=corrected).out)["results"]
     told = {each["path"]: each.get("superseded") for each in results}
     assert told["memory/2025-01-01.md"] is None
     assert told["memory/2025-03-01.md"] == [

@@ -27,7 +27,6 @@ from memcli.store.sqlite.writer import Writer
 from memcli.types import Source
 from memcli.workspace.discover import discover
 from memcli.workspace.locate import default_source
-from tests.commands import placed
 from tests.hashing import HashingEncoder
 from tests.store_check import assert_sound, dump, frequency, open_writer
 from tests.support import FAR_FUTURE_NS, make_settings, write
@@ -145,7 +144,7 @@ def test_a_full_disk_ends_the_run_and_the_old_index_answers(place: Place) -> Non
         assert hint == "Try: free some space, then run memcli index"
         assert_sound(place.store)
     search = ("search", "fox", "-n", "100", "--mode", "keyword", "--json")
-    answer = placed(json.loads(place.memcli(*search, program=LIMITED, limit=limit).stdout))
+    answer = json.loads(place.memcli(*search, program=LIMITED, limit=limit).stdout)
     assert {"memory/a.md", "memory/b.md"} <= {r["path"] for r in answer["results"]}
     assert answer["freshness"]["state"] == "out_of_date"
     assert place.memcli("index", "--full").returncode == 0
@@ -262,7 +261,7 @@ def test_a_file_that_cannot_be_read_keeps_its_rows_and_is_named(place: Place) ->
         (place.root / "memory" / f"{name}.md").chmod(0o000)
     for flag in ("--no-sync", "--mode=keyword"):
         done = place.memcli("search", "fox", "--json", flag)
-        answer = placed(json.loads(done.stdout))
+        answer = json.loads(done.stdout)
         assert {r["path"] for r in answer["results"]} == {"memory/a.md", "memory/b.md"}
         assert "pending" not in answer.get("freshness", {})
         for name in "ac":

@@ -15,7 +15,6 @@ from memcli.store.postgres import schema
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.admin import initialise
 from memcli.store.postgres.libpq import Connection, ServerError
-from tests.commands import placed
 from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.server import server
 from tests.support import by_night, write
@@ -119,7 +118,7 @@ def test_a_half_built_copy_belongs_to_its_workspace(
     assert tenants.refusal(own.format(alpha)) == NOTHING_THERE
     assert memcli("index --full", tmp_path / "alpha").code == 0
     found = json.loads(memcli(f"search {SECRET} --json", tmp_path / "alpha").out)
-    assert placed(found)["results"][0]["path"] == "own.md"
+    assert found["results"][0]["path"] == "own.md"
     assert tenants.run(f"select * from memcli.chunks where text like '%{SECRET}%'") == []
 
 

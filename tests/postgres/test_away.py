@@ -15,7 +15,6 @@ import pytest
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.libpq import ServerError
 from memcli.store.postgres.session import opened
-from tests.commands import placed
 from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.proxy import Proxy, proxy
 from tests.postgres.server import Server, free_port, server, set_up
@@ -73,7 +72,7 @@ def test_the_index_of_this_machine_answers(
             monkeypatch.setenv("MEMCLI_STORE_URL", through(url, cut.port))
             told = memcli(ASK, there)
         assert told.code == 0, told.err
-        found, wanted = (placed(json.loads(each.out)) for each in (told, expected))
+        found, wanted = json.loads(told.out), json.loads(expected.out)
         shown = [(each["path"], each["start_line"]) for each in found["results"]]
         assert shown == [(each["path"], each["start_line"]) for each in wanted["results"]]
         assert "; the index of this machine answers instead" in told.err
@@ -81,7 +80,7 @@ def test_the_index_of_this_machine_answers(
         assert found["freshness"]["reason"].endswith("; the index of this machine answers instead")
     write(there, "new.md", "# New\n\nunheard of\n")  # the files are here, so what is new is found
     told = memcli("search unheard --json", there)
-    assert placed(json.loads(told.out))["results"][0]["path"] == "new.md"
+    assert json.loads(told.out)["results"][0]["path"] == "new.md"
     write(there, "more.md", "# More\n\nunheard of\n")
     told = memcli("search unheard --json --no-sync", there)
     found = json.loads(told.out)["freshness"]
@@ -189,9 +188,7 @@ def test_a_folder_goes_on_without_its_server(
     monkeypatch.setenv("MEMCLI_STORE_URL", nobody)
     told = memcli("search dry --json", there)  # no index was ever made on this machine
     assert told.code == 0, told.err
-    assert "memory/2025-01-02.md" in {
-        each["path"] for each in placed(json.loads(told.out))["results"]
-    }
+    assert "memory/2025-01-02.md" in {each["path"] for each in json.loads(told.out)["results"]}
     assert "; the index of this machine answers instead" in told.err
     told = memcli("status --json", there)
     found = json.loads(told.out)

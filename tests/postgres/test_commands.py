@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import checked, placed
+from tests.commands import checked
 from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.server import server
 from tests.support import write
@@ -105,7 +105,7 @@ def test_one_folder_writes_a_workspace(memcli: Memcli, url: str, tmp_path: Path)
     assert "--take-over" in late.err
     write(other, "own.md", "# Own\n\nunheard of\n")
     assert memcli("index", other).code == 0
-    found = placed(json.loads(memcli("search unheard --json --limit 1", other).out))["results"]
+    found = json.loads(memcli("search unheard --json --limit 1", other).out)["results"]
     assert [each["path"] for each in found] == ["own.md"]
 
 
@@ -149,7 +149,7 @@ def test_partitions_answer_as_one_table_does(
     assert memcli("store attach ops", notes).code == 0
     assert memcli("index", notes).code == 0
     assert memcli("index --full", notes).code == 0
-    found = placed(json.loads(memcli("search pool --json", notes).out))["results"]
+    found = json.loads(memcli("search pool --json", notes).out)["results"]
     assert {each["path"] for each in found} >= {"MEMORY.md", "memory/2025-01-02.md"}
 
 

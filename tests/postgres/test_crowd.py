@@ -19,7 +19,6 @@ from memcli.store.postgres.session import Name
 from memcli.store.postgres.store import PostgresSharedIndex, PostgresStore
 from memcli.store.union import Union
 from memcli.types import Filters, Term
-from tests.commands import placed
 from tests.postgres.conftest import Memcli, make_notes
 from tests.postgres.proxy import proxy
 from tests.postgres.server import server
@@ -209,7 +208,7 @@ def test_changes_and_neighbours_of_a_tenant(memcli: Memcli, stored: Path) -> Non
         related = f"related team/ops:memory/2025-02-03.md:3 --json -n 3 {several}"
         found = memcli(related, stored)
         assert found.code == 0, found.err
-        assert placed(json.loads(found.out))["results"][0]["path"] == "memory/2025-02-03.md"
+        assert json.loads(found.out)["results"][0]["path"] == "memory/2025-02-03.md"
         assert "team/dev:MEMORY.md" in memcli(f"ls {several}", stored).out
     private = memcli("related team/ops:memory/own.md --tenant team", stored)
     assert (private.code, private.out) == (3, "")

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.store.postgres.address import Address
 from memcli.store.postgres.pool import pool_of
-from tests.commands import Said, placed
+from tests.commands import Said
 from tests.postgres.conftest import Memcli, database, sql
 from tests.postgres.proxy import Proxy
 from tests.postgres.server import AGENT, server, set_up
@@ -71,7 +71,7 @@ def test_a_pgvector_that_was_dropped(memcli: Memcli, notes: Path, url: str) -> N
     for line in ("store attach ops", "index"):
         assert memcli(line, notes).code == 0
     found = json.loads(memcli("search unheard --json", notes).out)
-    assert placed(found)["results"][0]["path"] == "new.md"
+    assert found["results"][0]["path"] == "new.md"
 
 
 def test_a_certificate_that_has_run_out(
@@ -141,6 +141,6 @@ if FULL.exists():
         pool_of(Address(url)).close()
         assert memcli("index", notes).code == 0
         found = json.loads(memcli("search unheard --json", notes).out)
-        assert placed(found)["results"][0]["path"] == "new.md"
+        assert found["results"][0]["path"] == "new.md"
         state = json.loads(memcli("status --deep --json", notes).out)
         assert (state["state"], state["store"]["integrity"]) == ("up_to_date", "ok")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import placed
 from tests.mcp.clients import serve_here
 from tests.postgres.conftest import Memcli, make_notes, sql
 from tests.support import write
@@ -166,7 +165,7 @@ def test_hooks_lists_and_neighbours_without_files(
     ]
     told = memcli(f"related memory/2025-01-02.md --json {NAME}", stored)
     assert told.code == 0, told.err
-    assert placed(json.loads(told.out))["results"][0]["path"] == "memory/2025-02-03.md"
+    assert json.loads(told.out)["results"][0]["path"] == "memory/2025-02-03.md"
     assert memcli(f"related nosuch.md {NAME}", stored).code == 3
 
 

@@ -14,7 +14,6 @@ import pytest
 
 from memcli import Memory
 from memcli.store.postgres.libpq import Connection
-from tests.commands import placed
 from tests.postgres.conftest import Memcli, database, make_notes, sql
 from tests.postgres.server import let_in, server
 from tests.support import write
@@ -197,7 +196,7 @@ def test_an_upgrade_stops_no_reader_and_a_writer_only_if_it_must(
     for line in ("index", "index --full"):
         assert memcli(line, notes).code == 0
     found = json.loads(memcli("search unheard --json", notes).out)
-    assert placed(found)["results"][0]["path"] == "new.md"
+    assert found["results"][0]["path"] == "new.md"
     assert json.loads(memcli("status --deep --json", notes).out)["store"]["integrity"] == "ok"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import NewWorkspace, placed, printed, say, valid
+from tests.commands import NewWorkspace, printed, say, valid
 from tests.support import write, write_files
 
 Said = Callable[..., str]
@@ -72,7 +72,6 @@ def test_json_says_the_first_day_of_a_span_alone(said: Said) -> None:
     for line, key in (("search pump", "results"), ("context pump", "parts"), ("ls", "documents")):
         record: dict[str, Any] = json.loads(said(*line.split(), "--json"))
         valid(record, record["schema"].removesuffix("/1"))
-        placed(record)
         told = {each["path"]: (each.get("date_from"), each["date"]) for each in record[key]}
         assert told == {
             "memory/2026-02.md": ("2026-02-01", "2026-02-28"),
@@ -213,7 +212,7 @@ def test_a_dated_line_with_another_value_is_named_after_an_undated_one(
     for undated, differs in (("09:30 CET", True), ("9:15 CET", False)):
         write(notes, "MEMORY.md", f"# Rules\n\nStandup is at {undated}.\n")
         said = say("search", "when is standup", "--json", "--now", "2026-06-01")
-        answer = placed(json.loads(said.out))
+        answer = json.loads(said.out)
         assert {each["path"] for each in answer["results"]} == {"MEMORY.md", "memory/2026-05-19.md"}
         text = "memory/2026-05-19.md:1 (2026-05-19) differs from the first passage"
         first = answer["results"][0]["path"]
@@ -236,7 +235,7 @@ def test_a_dated_line_with_the_same_value_is_not_named_for_the_one_it_gives_up(
         line = f"- The billing service now listens on port {change}.\n"
         write(notes, "memory/2026-10-01.md", line)
         said = say("search", "Which port does the billing service listen on?", "--json")
-        answer = placed(json.loads(said.out))
+        answer = json.loads(said.out)
         assert (answer.get("match_reason") or {}).get("code") == reason
         marks = {each["path"]: bool(each.get("corrected_by")) for each in answer["results"]}
         assert marks == {"MEMORY.md": "longer on" in change, "memory/2026-10-01.md": False}
@@ -264,7 +263,7 @@ def test_another_line_and_an_equal_value_make_no_answer_unsure(
 ) -> None:
     files = {"services.md": f"# Services\n\n{undated}\n", "memory/2025-03-01.md": f"{dated}\n"}
     workspace(files, encoder="auto")
-    answer = placed(json.loads(say("search", question, "--json").out))
+    answer = json.loads(say("search", question, "--json").out)
     assert answer["results"][0]["path"] == "services.md"
     assert answer.get("match_reason") is None
 

@@ -146,7 +146,7 @@ def _results(result: RelatedResult, command: CommandContext, shape: Shape) -> li
         del record["confidence"]
         record |= {"cosine": passage.cosine, "coverage": passage.coverage}
         made.append({key: record[key] for key in keys or record if key in record})
-    return made if keys or _has_all(command, shape) else jsonio.few(made)
+    return made if keys or _has_all(command, shape) else [*map(jsonio.few, made)]
 
 
 def _has_all(command: CommandContext, shape: Shape) -> bool:
