@@ -131,7 +131,8 @@ def test_json_has_the_keys_of_a_search_and_costs_little_more_than_the_text(notes
     assert set(few) == {"schema", "place", "results"}
     assert few["place"] == {"citation": "memory/2025-06-12.md:1-3"}
     plain = json.loads(run("related", "memory/2025-06-12.md:3", "--json").stdout)["results"][0]
-    assert set(plain) == {"citation", "snippet", "cosine", "coverage"}
+    place = {"path", "start_line", "end_line", "citation"}
+    assert set(plain) == {*place, "snippet", "cosine", "coverage"}
     assert plain["cosine"] == round(plain["cosine"], 3)
 
 
