@@ -53,7 +53,7 @@ def is_at(path: str, file: os.stat_result) -> bool:
     """Return whether an opened file is still at its path."""
     try:
         return os.path.samestat(os.stat(path), file)
-    except OSError:
+    except FileNotFoundError:
         return False
 
 

@@ -69,8 +69,7 @@ def ask(
     """
     from memcli.search.reading_value import asks_for_several
 
-    is_list = options.of_several or asks_for_several(question.text)
-    if options.limit_of_several and is_list:
+    if options.limit_of_several and (options.of_several or asks_for_several(question.text)):
         options = options._replace(limit=options.limit_of_several)
     index = memory.index_model()
     options = with_runtime(memory, options, index)

@@ -254,7 +254,8 @@ class Workspaces:
         """Return the workspace of a document: the one in `name:path`, or else the first."""
         from memcli.api.targets import bare
 
-        name, colon, rest = bare(target).partition(":")
+        is_named = any(target.startswith(f"{each.name}:") for each in self.members)
+        name, colon, rest = (target if is_named else bare(target)).partition(":")
         if not self.members:
             # A citation of an answer from several workspaces of a shared index begins with a name.
             is_stored = not self.lead.has_files and name == self.config.workspace

@@ -348,7 +348,7 @@ def _corrections(
     Each is a head and a text, which may be empty. Lines around the passage are marked too.
     """
     safe = command.terminal.safe_line
-    for older, newer in _corrected(passage, result, around):
+    for older, newer in _marks(passage, result, around):
         place = newer.document, newer.start_line, newer.start_line
         is_shown = any(each.touches(*place) for each in result.answer.passages)
         where = f"{command.name(*newer.document)}:{lines_of(newer.start_line, newer.end_line)}"
@@ -360,7 +360,7 @@ def _corrections(
         yield f"{by} corrects {safe(where)} ({each.date}):".lstrip(), each.text
 
 
-def _corrected(
+def _marks(
     passage: RankedPassage, result: SearchResult, around: Around
 ) -> Iterator[tuple[str, Correction]]:
     """Yield the newer lines that correct a passage and the lines around it, with the older ones.

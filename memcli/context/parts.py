@@ -164,8 +164,8 @@ def part_of_lines(section: str, chunk: Excerpt, lines: Lines, score: float | Non
 def join(above: ContextPart, below: ContextPart) -> ContextPart | None:
     """Put two parts of a document into one fence, with the lines between them.
 
-    None if they are neither of one chunk nor of two neighbours. The score and the link are those of
-    `above`.
+    None if they are neither of one chunk nor of two neighbours, or if a newer line corrects all of
+    only one of them. The score and the link are those of `above`.
     """
     a, b = above.spans[-1], below.spans[0]
     if a.chunk.about.chunk_id == b.chunk.about.chunk_id:
@@ -175,6 +175,8 @@ def join(above: ContextPart, below: ContextPart) -> ContextPart | None:
         between = a.chunk.text[a.end :] + _gap(a.chunk, b.chunk) + b.chunk.text[: b.start]
         seam = (ChunkSpan(a.chunk, a.start, len(a.chunk.text)), ChunkSpan(b.chunk, 0, b.end))
     else:
+        return None
+    if _whole(above) != _whole(below):  # a mark of all lines would name others too
         return None
     between = visible(between)
     upper, lower = above.excerpt, below.excerpt
@@ -190,6 +192,11 @@ def join(above: ContextPart, below: ContextPart) -> ContextPart | None:
         above.via,
         corrected_by=tuple(dict.fromkeys((*above.corrected_by, *below.corrected_by))),
     )
+
+
+def _whole(part: ContextPart) -> set[Correction]:
+    """Return the newer lines that correct all lines of a part."""
+    return {each for each in part.corrected_by if not each.line}
 
 
 def joined(section: str, spans: Iterable[ChunkSpan]) -> list[ContextPart]:

@@ -334,11 +334,11 @@ def newer_lines_first(
     """Mark the parts that a newer line corrects, and put the newer lines before the first of them.
 
     A newer line that corrects what the question does not ask about comes after the part. If every
-    line of a part is corrected, it is left out: the budget pays for what is true now. So is what
-    the same newer line replaces by a link. A question about the past keeps both.
+    line of a part is corrected, it is left out: the budget pays for what is true now. A question
+    about the past keeps it.
     """
     ranked: list[ContextPart] = []
-    keeps_past, instead = asks_about_past(question), set[Correction]()
+    keeps_past = asks_about_past(question)
     for part in parts:
         marked, behind = _marked(part, newer), list[ContextPart]()
         quoted, words = _quoted([part]), stems_of(question)
@@ -347,12 +347,8 @@ def newer_lines_first(
             if not any(_has(other.excerpt.about, line) for other in (*parts, *ranked)):
                 place = ranked if line.citation in citations else behind
                 place += _lines_of(snapshot, line, part)
-        lines = {each._replace(line=0) for each in marked.corrected_by}
-        is_past = lines and instead.issuperset(marked.corrected_by)  # line 0: the whole part
-        if keeps_past or not (is_past or all(map(newer.correct_all, quoted))):
+        if keeps_past or not all(map(newer.correct_all, quoted)):
             ranked.append(marked)
-        else:
-            instead |= lines
         ranked += behind
     return ranked
 

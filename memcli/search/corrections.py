@@ -6,8 +6,8 @@ Filters by place, such as `--path`, do not.
 `language.correction` decides whether one line corrects another; this module finds the pairs. A
 passage corrects a whole older document if it names it and contains a word of change, or if its
 front matter names it under `supersedes`. If it names a part, as in `the decision of
-[[2025-03-03]]`, it corrects only the sections, or else the lines, that share the most words with
-it, with the headings above it or with the lines around it; if none does, the whole document.
+[[2025-03-03]]`, it corrects only lines and sections that share a word with it or with the lines
+around it; if none does, the whole document.
 
 Lines are compared when you ask a question, and only those near the answer. A stored table of pairs
 would save at most 20 to 44 % of the CPU of a warm keyword search. But each changed file makes rows
@@ -47,7 +47,6 @@ NEAR_CHUNKS = 12
 LOOKED_UP = 32  # words
 MOST_WORDS = 16  # used to look up newer lines
 CORRECTS = "(corrects "  # begins the citation of a corrected line
-NO_WORDS = 0, 0  # in a heading and in the lines below it
 _OLD_VALUE = (
     r"\([^)]*\)|\b(?:from|von|vom)\s+\S+"
     r"|(?:\b(?:no longer|instead of|nicht mehr|statt)"
@@ -304,7 +303,7 @@ class Corrections:
             direct.append(
                 (about.start_line + claim.first, [*self._naming(about, claim), *about_it])
             )
-        for line, corrections in (*direct, *self._rows(passage), *self._revoking(passage)):
+        for line, corrections in (*direct, *self._rows(passage), self._revoking(passage)):
             if corrections:
                 later = self._chain(max(corrections, key=_newest), about.chunk_id)
                 yield line, corrections, later
@@ -401,8 +400,8 @@ class Corrections:
             if _place(chunk, newer) != here
         ]
 
-    def _revoking(self, passage: Quotation) -> Iterator[tuple[int, list[Correction]]]:
-        """Yield the lines that a link takes back, 0 for all, with the line that has the link."""
+    def _revoking(self, passage: Quotation) -> tuple[int, list[Correction]]:
+        """Return the line that a link takes back, 0 for all, and the line with the link, if any."""
         from memcli.language.change import revokes
 
         older = passage.about
@@ -415,46 +414,45 @@ class Corrections:
             if at is not None and is_newer(chunk, older):
                 number, is_part = at
                 claim = Claim(number, number, chunk.text.split("\n")[number])
-                if revoked := self._about_part(passage, chunk, number) if is_part else [0]:
-                    yield from ((line, [_correction(chunk, claim)]) for line in revoked)
-                    return
+                line = self._about_part(passage, chunk, number) if is_part else 0
+                if line is not None:
+                    return line, [_correction(chunk, claim)]
+        return 0, []
 
-    def _about_part(self, passage: Quotation, newer: Quotation, number: int) -> list[int]:
-        """List the lines that are most about what a line of a newer text replaces; 0 if all are.
+    def _about_part(self, passage: Quotation, newer: Quotation, number: int) -> int | None:
+        """Return the first line about what a line of a newer text replaces, 0 if all are.
 
-        There are none if other chunks of the document are more about it. If no chunk is about the
-        line, the headings above it or the lines around it, the whole document is replaced: 0.
+        None means that only other chunks of the document are about it. If none is about it or
+        about the lines around it, the whole document is replaced: 0.
         """
         lines = newer.text.split("\n")
         first = next((at + 1 for at in range(number, -1, -1) if not lines[at].strip()), 0)
         last = next((at for at in range(number, len(lines)) if not lines[at].strip()), len(lines))
         document = (passage, *self._documents.get(passage.about.document, ()))
-        for texts in ([lines[number]], newer.about.heading_path, lines[first:last]):
-            of_all = [self._shared(each, texts) for each in document]
-            most = max(chain.from_iterable(each.values() for each in of_all), default=NO_WORDS)
-            if most > NO_WORDS:
-                best = [line for line, words in of_all[0].items() if words == most]
-                return [0] if best and len(best) == len(of_all[0]) else best
-        return [0]
+        for texts in ((lines[number], *newer.about.heading_path), lines[first:last]):
+            if any(any(self._about(each, texts).values()) for each in document):
+                matches = self._about(passage, texts)
+                stated = next((line for line, match in matches.items() if match), None)
+                return 0 if matches and all(matches.values()) else stated
+        return 0
 
-    def _shared(self, older: Quotation, texts: Sequence[str]) -> dict[int, tuple[int, int]]:
-        """Count the words of some texts in the heading above each line, or else in the line."""
+    def _about(self, older: Quotation, texts: Sequence[str]) -> dict[int, bool]:
+        """Return for each line whether it or the heading above shares a word with some texts."""
         from memcli.language.compared_line import is_thing, read_line
 
         words = [term for each in texts for term in read_line(each).content if is_thing(term)]
 
-        def count(text: str) -> int:
-            return sum(map(read_line(text).has, words))
+        def is_about(text: str) -> bool:
+            return any(map(read_line(text).has, words))
 
-        above, shared = count("".join(older.about.heading_path[-1:])), dict[int, tuple[int, int]]()
+        is_below = is_about("".join(older.about.heading_path[-1:]))
+        matches = dict[int, bool]()
         for claim in self._lines(older):
             if claim.is_heading:
-                above = count(claim.text)
+                is_below = is_about(claim.text)
             else:
-                line = older.about.start_line + claim.first
-                own = (above, 0 if above else count(claim.text))
-                shared[line] = max(shared.get(line, NO_WORDS), own)
-        return shared
+                matches[older.about.start_line + claim.first] = is_below or is_about(claim.text)
+        return matches
 
 
 def _ends(newer: str, undated: str) -> bool:

@@ -67,8 +67,8 @@ class SearchOptions(Record):
     sort: str = "score"  # score | date | newest: the order of what is shown
     worthwhile: bool = False  # show only passages worth reading
     one_line: bool = False  # one line of each passage, over the whole memory
-    miss_tokens: int | None = None  # with `worthwhile`: the cost of a failed search; None: MISS
-    of_several: bool = False  # a statement that looks for the same things as such a question
+    miss_tokens: int | None = None  # with `worthwhile`: what a failed search costs, or None
+    of_several: bool = False  # a statement after a question for several things: another wording
     limit_of_several: int = 0  # if a question asks for several things; 0: `limit`
     by_turn: bool = False  # with `worthwhile`, each turn of a conversation is a separate passage
     reranker: Reranker | None = None  # reads the best passages once more

@@ -61,7 +61,7 @@ def mark_of(lines: Sequence[Correction], whole: str = "") -> str:
     `whole` names the lines of the passage, for corrections of all of them.
     """
     places: dict[Correction, list[str]] = {}
-    for each in lines:
+    for each in sorted(lines, key=lambda each: each.line):
         places.setdefault(each._replace(line=0), []).append(str(each.line or whole))
     return ", ".join(
         f"{', '.join(older)} corrected by {newer.citation} ({newer.date})".lstrip()

@@ -100,15 +100,3 @@ def test_what_a_link_replaces_is_left_out_unless_a_question_is_about_the_past(
     assert marks("where were orders") == {"2025-03": False, "2025-01": True}
     assert marks("when does the depot close") == {"2025-05": False}
     assert marks("when did the depot close") == {"2025-05": False, "2025-04": True}
-
-
-def test_the_rest_of_a_decision_goes_with_its_line_that_a_newer_note_replaces(
-    workspaces: Path,
-) -> None:
-    def parts(question: str) -> dict[str, bool]:
-        made = record(workspaces / "engineer", question, "--budget", "1000", "--tail", "0")
-        return {each["path"][7:17]: "corrected_by" in each for each in made["parts"]}
-
-    assert "2025-03-03" not in parts("which database do we use")
-    for question in ("why did we choose MySQL", "what are the reasons for MySQL"):
-        assert parts(question)["2025-03-03"], question

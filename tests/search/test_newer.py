@@ -506,8 +506,6 @@ def test_a_note_that_replaces_a_part_of_another_marks_only_what_it_is_about() ->
         (of_line, (laptop,), "Also", [elsewhere], []),
         (of_line, (laptop,), "Also", [], [0]),
         (of_line, ("- Laptop replaced.", "- The order store gets MySQL."), "Also", [], [2]),
-        (of_line, ("- An order for a desk.", "- The order store gets MySQL."), "Also", [], [2]),
-        (of_line, ("- Order store: MySQL.", "- Lunch.", "- Order store: Ilse."), "", [], [1, 3]),
         (of_block, ("- We chose Kafka.",), "", [], [0]),
         (of_block, ("- Lunch is at 13.", "- Kafka for events."), "", [], [2]),
         (of_block, ("- Lunch is at 13.",), "", [elsewhere], []),
