@@ -117,7 +117,7 @@ def deliver_each(texts: Sequence[str], request: SearchRequest) -> bool:
 
     The index is updated once, and the questions share the budget. A line that was printed for an
     earlier question is only cited. A statement after a question for several things counts as
-    another wording of it.
+    another wording of it, except in lists.
     """
     from memcli.cli.search_output import shares_of
     from memcli.dates.intent import asks
@@ -136,7 +136,8 @@ def deliver_each(texts: Sequence[str], request: SearchRequest) -> bool:
     of_several = False
     for question in questions:
         if asks(question.text):
-            of_several, miss = asks_for_several(question.text), MISS_OF_QUESTION
+            of_several = asks_for_several(question.text) and not shape.one_line
+            miss = MISS_OF_QUESTION
         else:
             miss = MISS_OF_WORDING if of_several else MISS_OF_STATEMENT
         options = request.options._replace(miss_tokens=miss, of_several=of_several)

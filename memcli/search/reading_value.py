@@ -20,12 +20,14 @@ block of code.
 
 A passage keeps the units with a gain, and a short answer keeps the question before it. If it ends
 with a question to a speaker whom the question names, the reply follows.
-MISS is what a failed search costs: about 1,000 tokens more, and 1,500 in conversations. On 381
-questions of LoCoMo, 1,000, 1,500 and 2,000 print 424, 516 and 572 tokens and .78, .81 and .81 of
-the evidence; the first piece is read after 332, 325 and 320. In notes, 1,500 prints a tenth to a
-half more and 0 to .03 more evidence. If a call asks several questions, the next call is shared too,
-and a miss costs 500. A query that is not a question is mostly a second try, and costs 300: in
-recorded calls of readers its lines were half as often evidence that was not printed yet.
+MISS is what a failed search costs: about 1,000 tokens more, and 1,500 in conversations, but there
+too 1,000 for units that are not the likeliest of their passage. On 381 questions of LoCoMo, 1,000,
+this, and 1,500 for all print 424, 483 and 516 tokens, .78, .79 and .81 of the evidence, and .66,
+.66 and .64 in the first 200 tokens; on 282 of REALTALK .68, .70 and .72 of it, and .60, .61 and .60
+in 400. In notes, 1,500 prints a tenth to a half more and 0 to .03 more evidence.
+If a call asks several questions, the next call is shared too, and a miss costs 500. A query that is
+not a question is mostly a second try, and costs 300: in recorded calls of readers its lines were
+half as often evidence that was not printed yet.
 A question for several things costs 1.4 times as much, and has up to 20 passages, because readers
 lost most answers by one missing item: in a memory of nine chats, such an answer is complete for .36
 of 127 questions instead of .25, and has 680 tokens instead of 530. Statements after it are other
@@ -152,8 +154,9 @@ def worthwhile(
         ]
     usual = MISS_IN_CONVERSATIONS if any(each.turns for each in passages) else MISS
     per_token = 1 / ((miss or usual) * (SEVERAL if of_several else 1.0))
+    beside = per_token if miss else per_token * usual / MISS
     gained = _with_gains(
-        passages, per_token, apart=apart, of_writer=of_writer, of_several=of_several
+        passages, per_token, beside, apart=apart, of_writer=of_writer, of_several=of_several
     )
     worth = list(_worth(gained, per_token * HEADING_TOKENS, apart=apart))
     result: list[RankedPassage] = []
@@ -177,18 +180,29 @@ def worthwhile(
 def _with_gains(
     passages: Sequence[RankedPassage],
     per_token: float,
+    beside: float,
     *,
     apart: bool,
     of_writer: bool,
     of_several: bool,
 ) -> Iterator[PassageGains]:
-    """Cut passages into units, and estimate what each unit gains."""
+    """Cut passages into units, and estimate what each gains.
+
+    A token of the likeliest unit of a passage costs `per_token`, one of the others `beside`.
+    """
     best = max((passage.score for passage in passages), default=0.0)
     for rank, passage in enumerate(passages, start=1):
         units = _whole(passage) if apart and not passage.turns else _units(passage)
         chances = _chances(passage, units, rank, best, of_writer=of_writer, of_several=of_several)
-        costs = (per_token * price(unit.text) for unit in units)
-        yield passage, units, [chance - cost for chance, cost in zip(chances, costs, strict=True)]
+        most = max(chances)
+        yield (
+            passage,
+            units,
+            [
+                chance - price(unit.text) * (beside if chance < most else per_token)
+                for chance, unit in zip(chances, units, strict=True)
+            ],
+        )
 
 
 def _worth(

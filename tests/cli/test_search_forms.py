@@ -395,6 +395,8 @@ def test_a_statement_after_a_question_for_several_things_prints_as_much(
     for question in ("What trees does Tom have?", "When did Tom call?"):
         answer = printed("search", question, same)[0].partition(f"# {same}")[2]
         counts.append(answer.count("memory/"))
+        lists = json.loads(printed("search", question, same, "--list", "--json")[0].splitlines()[1])
+        assert lists["count"] == 10  # as alone
     assert counts[0] > counts[1] > 0
 
 
