@@ -70,7 +70,10 @@ def lint(workspace: Workspace, today: date) -> LintReport:
         findings += document_findings(document)
         for rule in across:
             rule.take(document)
-    findings += sorted((each for rule in across for each in rule.findings()), key=order)
+    every = (each for rule in across for each in rule.findings())
+    # A link and the words around it may name the same newer line.
+    once = {(each.code, each.at, each.others or each.message): each for each in every}
+    findings += sorted(once.values(), key=order)
     findings += _summaries(workspace.index_settings(), names)
     for reason in unmatched(settings.sources, lambda: names):
         findings.append(Finding(UNMATCHED_GLOB, None, reason.text))

@@ -129,7 +129,7 @@ def remember(
     settings = admission_settings(workspace, is_gated=options.gate, was_shown=options.was_shown)
     settings = settings._replace(is_of_agent=bool(options.by), knows_cosines=similar.knows_cosines)
     others = [each for each in similar.of(text) if not (older and _overlaps(each, older.citation))]
-    judged = admission.judge(text, others, settings, heading=note.heading)
+    judged = _judged(workspace, text, others, settings, note.heading)
     if older:
         judged = _for_correction(judged, older, text)
     fitted: list[PlacedNote] = []
@@ -188,6 +188,24 @@ def remember_again(
     return remember(workspace, text, options._replace(force=True), now)
 
 
+def _judged(
+    workspace: Workspace,
+    text: str,
+    others: list[SimilarLine],
+    settings: AdmissionSettings,
+    heading: str,
+) -> Judgement:
+    """Judge a note, which may repeat lines that a newer one corrects: they may be true again."""
+    judged = admission.judge(text, others, settings, heading=heading)
+    while (known := judged.refusal) and known.citation and known.rule in _KNOWN:
+        holding = [e for e in others if not _overlaps(e, known.citation) or _holds(workspace, e)]
+        if len(holding) == len(others):
+            break
+        others = holding
+        judged = admission.judge(text, others, settings, heading=heading)
+    return judged
+
+
 def _for_correction(judged: Judgement, older: OlderLine, text: str) -> Judgement:
     """Name the line that a note corrects; refuse a note that says the same."""
     known = judged.refusal
@@ -222,6 +240,14 @@ def _overlaps(line: SimilarLine, citation: str) -> bool:
     place, cited = _cited(citation)
     is_apart = line.end_line < cited.start or cited.stop <= line.start_line
     return shown(line.source, line.path) == place and not is_apart
+
+
+def _holds(workspace: Workspace, line: SimilarLine) -> bool:
+    """Return whether no newer line corrects a line, as far as the index knows."""
+    from memcli.api.superseded import corrections_in
+
+    lines = range(line.start_line, line.end_line + 1)
+    return not corrections_in(Workspaces(workspace), (line.source, line.path), [lines])
 
 
 def _check_marks(text: str, options: RememberOptions) -> None:

@@ -103,6 +103,19 @@ def test_gates(notes: Path, gate: str, code: int) -> None:
     assert typed(f"lint -q --fail-on {gate}")[0] == code
 
 
+def test_a_correction_in_words_and_by_a_link_is_one_finding(workspace: NewWorkspace) -> None:
+    workspace({
+        "memory/2025-07-01.md": "We use Asana for tickets.\n",
+        "memory/2025-07-02.md": "We use Jira for tickets instead of Asana."
+        " This replaces [[2025-07-01]], see [[a]] and [[b]].\n",
+    })  # fmt: skip
+    assert typed("lint")[1].splitlines()[:3] == [
+        "memory/2025-07-01.md:1: contradiction: a newer note corrects it: memory/2025-07-02.md:1",
+        "memory/2025-07-02.md:1: broken-link: a does not exist",
+        "memory/2025-07-02.md:1: broken-link: b does not exist",
+    ]
+
+
 def test_a_clean_memory_passes_every_gate(tmp_path: Path) -> None:
     write(tmp_path, "MEMORY.md", "# Rules\n\nKeep the pool full.\n")
     code, out, err = typed(f"lint --fail-on all -w {tmp_path}")

@@ -113,6 +113,17 @@ def test_a_correction_in_the_text_is_checked_and_a_heading_is_no_older_note(note
     assert say("remember", "Test the gizmo's memory", *NOW) == (0, f"{LOG}:5\n", "")
 
 
+def test_what_is_corrected_may_be_true_again(notes: Path) -> None:
+    for month, line in (("10", "Treasurer: Lena."), ("11", "New treasurer: Omar.")):
+        (notes / f"memory/2025-{month}-01.md").write_text(f"# Log\n\n{line}\n", "utf-8")
+    say("index")
+    code, _, err = say("remember", "New treasurer: Omar.", *NOW)
+    assert (code, "memory/2025-11-01.md:3" in err) == (1, True)
+    assert say("remember", "Treasurer: Lena.", *NOW) == (0, f"{LOG}:3\n", "")
+    code, _, err = say("remember", "Treasurer: Lena.", *NOW)
+    assert (code, f"{LOG}:3" in err) == (1, True)
+
+
 def test_a_task_is_open_until_it_is_done(notes: Path) -> None:
     assert say("remember", "- [ ] water the ficus", *NOW)[0] == 0
     assert "- [ ] water the ficus" in say("context")[1]
