@@ -12,10 +12,12 @@ from memcli.indexing.planning import Settings, make_document, plan
 from memcli.markdown.lineage import cited_lines, lines_hash, locate
 from memcli.markdown.segments import digest
 from memcli.record import Record
-from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines, cite, shown
+from memcli.types import MEMORY_SOURCE, FileText, Lineage, Skip, SourceLines, cite, lines_of, shown
 
 if TYPE_CHECKING:
     from memcli.api.workspaces import Workspaces
+
+MOST_RUNS = 8  # of corrected lines that a mark names
 
 
 class Lines(Record):
@@ -38,6 +40,20 @@ class Lines(Record):
     def citation(self) -> str:
         """Name the lines."""
         return cite(self.source, self.path, self.start_line, self.end_line)
+
+    @property
+    def marks(self) -> list[tuple[str, dict[str, str | int]]]:
+        """List each newer line once, with the first runs of lines that it corrects: `3, 7-9`."""
+        runs: dict[str, list[dict[str, str | int]]] = {}
+        for each in self.corrected_by:
+            runs.setdefault(str(each["citation"]), []).append(each)
+        return [(_named(of_one), of_one[0]) for of_one in runs.values()]
+
+
+def _named(runs: Sequence[dict[str, str | int]]) -> str:
+    shown_runs = [lines_of(int(each["line"]), int(each["last_line"])) for each in runs[:MOST_RUNS]]
+    more = len(runs) - len(shown_runs)
+    return ", ".join(shown_runs) + (f" and {more} more" if more else "")
 
 
 def get(

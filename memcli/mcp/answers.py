@@ -247,9 +247,8 @@ def of_lines(lines: Lines) -> str:
     name = visible_line(shown(lines.source, lines.path))
     more = "" if lines.next_from is None else f"next: {name}:{lines.next_from}\n"
     marks = ""
-    for each in lines.corrected_by:
-        older = lines_of(int(each["line"]), int(each["last_line"]))
-        mark = f"{older} corrected by {each['citation']} ({each['date']})"
+    for older, newer in lines.marks:
+        mark = f"{older} corrected by {newer['citation']} ({newer['date']})"
         marks += f"{visible_line(mark)}\n"
     return quoted(title, lines.text) + marks + more
 

@@ -135,6 +135,17 @@ def test_get_names_all_corrected_lines(replaced: Path) -> None:
     assert lines == [(1, 5), (13, 14)]
 
 
+def test_get_names_a_newer_line_once(tmp_path: Path) -> None:
+    sections = "".join(f"## Store {n}\n\nRack {n}.\n\n## Lamp {n}\n\nRed.\n\n" for n in range(10))
+    write(tmp_path, "notes/2025-01-01.md", sections)
+    replacing = "This replaces the decision about the store in [[2025-01-01]].\n"
+    write(tmp_path, "notes/2025-02-01.md", replacing)
+    say("index", folder=tmp_path)
+    (mark,) = say("get", "notes/2025-01-01.md", folder=tmp_path).err.splitlines()
+    lines = mark.partition("2025-01-01.md:")[2].partition(" is corrected by ")[0]
+    assert (lines.count(","), lines[-10:]) == (7, "and 2 more")
+
+
 def test_lines_around_a_passage_are_marked(replaced: Path) -> None:
     def marks(*line: str) -> list[str]:
         shown = say("search", "lamp", "--path", REPLACED, "-n", "1", *line, folder=replaced).out

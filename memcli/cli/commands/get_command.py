@@ -223,8 +223,7 @@ def _print(target: str, options: Options, command: CommandContext, *, named: boo
             numbers = enumerate(text.split("\n"), start=lines.start_line)
             text = "\n".join(f"{number}: {line}".rstrip() for number, line in numbers)
         command.terminal.write(command.terminal.safe(text) + "\n")
-    for newer in () if options.json else lines.corrected_by:
-        older = lines_of(int(newer["line"]), int(newer["last_line"]))
+    for older, newer in () if options.json else lines.marks:
         by = f"{command.name(str(newer['source']), str(newer['path']))}:{newer['start_line']}"
         text = " ".join(str(newer["text"]).split())
         name = command.name(lines.source, lines.path)
