@@ -129,7 +129,9 @@ def remember(
     settings = admission_settings(workspace, is_gated=options.gate, was_shown=options.was_shown)
     settings = settings._replace(is_of_agent=bool(options.by), knows_cosines=similar.knows_cosines)
     others = [each for each in similar.of(text) if not (older and _overlaps(each, older.citation))]
-    judged = _judged(workspace, text, others, settings, note.heading)
+    judged = _judged(
+        workspace, text, others, settings, note.heading, is_correction=older is not None
+    )
     if older:
         judged = _for_correction(judged, older, text)
     fitted: list[PlacedNote] = []
@@ -194,16 +196,24 @@ def _judged(
     others: list[SimilarLine],
     settings: AdmissionSettings,
     heading: str,
+    *,
+    is_correction: bool,
 ) -> Judgement:
-    """Judge a note, which may repeat lines that a newer one corrects: they may be true again."""
-    judged = admission.judge(text, others, settings, heading=heading)
-    while (known := judged.refusal) and known.citation and known.rule in _KNOWN:
-        holding = [e for e in others if not _overlaps(e, known.citation) or _holds(workspace, e)]
-        if len(holding) == len(others):
-            break
-        others = holding
+    """Judge a note. Only a correction may repeat a line that is no longer true."""
+    while True:
         judged = admission.judge(text, others, settings, heading=heading)
-    return judged
+        known = judged.refusal
+        if known is None or known.rule not in _KNOWN or not known.citation:
+            return judged
+        same = [each for each in others if _overlaps(each, known.citation)]
+        newer = [by for each in same for by in _newer(workspace, each)]
+        if not newer:
+            return judged
+        if not is_correction:
+            by = newer[-1]
+            why = f"{known.reason}, but {by} corrects it; if it is true again, add (corrects {by})"
+            return judged._replace(checks=(*judged.checks[:-1], known._replace(reason=why)))
+        others = [each for each in others if each not in same]
 
 
 def _for_correction(judged: Judgement, older: OlderLine, text: str) -> Judgement:
@@ -242,12 +252,13 @@ def _overlaps(line: SimilarLine, citation: str) -> bool:
     return shown(line.source, line.path) == place and not is_apart
 
 
-def _holds(workspace: Workspace, line: SimilarLine) -> bool:
-    """Return whether no newer line corrects a line, as far as the index knows."""
+def _newer(workspace: Workspace, line: SimilarLine) -> list[str]:
+    """Cite the newer lines that correct a line, as far as the index knows."""
     from memcli.api.superseded import corrections_in
 
     lines = range(line.start_line, line.end_line + 1)
-    return not corrections_in(Workspaces(workspace), (line.source, line.path), [lines])
+    corrections = corrections_in(Workspaces(workspace), (line.source, line.path), [lines])
+    return [newer.citation for _, newer in corrections]
 
 
 def _check_marks(text: str, options: RememberOptions) -> None:

@@ -22,12 +22,8 @@ if TYPE_CHECKING:
     from memcli.store.union import UnionStore
 
 # `a.md:3-9`, several places as in `a.md:3,7-9`, and the forms of other programs: `a.md#L3-L9`.
-_LINES = re.compile(
-    r"(?P<path>.+)(?::L?|#L)(?P<lines>{0}(?:-L?{0})?(?:, ?{0}(?:-L?{0})?)*)".replace(
-        "{0}", "[0-9]{1,9}"
-    ),
-    re.DOTALL,
-)
+_RUN = "[0-9]{1,9}(?:-L?[0-9]{1,9})?"
+_LINES = re.compile(rf"(?P<path>.+)(?::L?|#L)(?P<lines>{_RUN}(?:, ?{_RUN})*)", re.DOTALL)
 MOST_BEFORE = 20  # documents among which memcli looks for the newest log before some days
 _AROUND = " \t\r\n`[]()<>\"'"  # characters that text may have around a citation
 

@@ -268,7 +268,7 @@ def described(result: SearchResult, command: CommandContext, shape: Shape) -> li
             record["superseded"] = [{**o._asdict(), "citation": o.citation} for o in older]
     if keys:
         return [{key: each[key] for key in keys if key in each} for each in results]
-    if _has_all(command, shape):
+    if has_all(command, shape):
         return results
     one = "" if command.memory.members else command.config.workspace
     is_in = bool(shape.folder) and os.path.abspath(shape.folder) == one
@@ -276,7 +276,8 @@ def described(result: SearchResult, command: CommandContext, shape: Shape) -> li
     return records if shape.one_line else jsonio.joined(records)
 
 
-def _has_all(command: CommandContext, shape: Shape) -> bool:
+def has_all(command: CommandContext, shape: Shape) -> bool:
+    """Return whether JSON has all keys."""
     return shape.full or shape.explain or command.terminal.verbose
 
 
@@ -297,7 +298,7 @@ def _write_json(result: SearchResult, command: CommandContext, shape: Shape) -> 
             now=command.now,
             dates=_dates(result, shape),
             # If no passage fits the budget, the rest has to.
-            whole=_has_all(command, shape)
+            whole=has_all(command, shape)
             and not (result.answer.omitted_over_budget and not results),
         )
         if shape.place:

@@ -233,8 +233,8 @@ def search(
         of_several=options.of_several or asks_for_several(gathered.question),
         is_read=not (snapshot.facts.language or "").startswith("other"),
     )
-    sure = answer.passages[:1] if answer.match == "strong" else ()
-    if sure and (other := differing(newer, sure[0], query.text)):
+    first = answer.passages[:1] if answer.match == "strong" else ()
+    if first and (other := differing(newer, first[0], query.text)):
         text = f"{other.citation} ({other.date}) differs from the first passage"
         answer = answer._replace(match="weak", match_reason=Reason("differs", text))
     answer = answer._replace(passages=_with_shares(snapshot, gathered, answer))

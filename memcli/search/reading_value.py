@@ -154,9 +154,14 @@ def worthwhile(
         ]
     usual = MISS_IN_CONVERSATIONS if any(each.turns for each in passages) else MISS
     per_token = 1 / ((miss or usual) * (SEVERAL if of_several else 1.0))
-    beside = per_token if miss else per_token * usual / MISS
+    per_other_token = per_token if miss else per_token * usual / MISS
     gained = _with_gains(
-        passages, per_token, beside, apart=apart, of_writer=of_writer, of_several=of_several
+        passages,
+        per_token,
+        per_other_token,
+        apart=apart,
+        of_writer=of_writer,
+        of_several=of_several,
     )
     worth = list(_worth(gained, per_token * HEADING_TOKENS, apart=apart))
     result: list[RankedPassage] = []
@@ -180,7 +185,7 @@ def worthwhile(
 def _with_gains(
     passages: Sequence[RankedPassage],
     per_token: float,
-    beside: float,
+    per_other_token: float,
     *,
     apart: bool,
     of_writer: bool,
@@ -188,7 +193,7 @@ def _with_gains(
 ) -> Iterator[PassageGains]:
     """Cut passages into units, and estimate what each gains.
 
-    A token of the likeliest unit of a passage costs `per_token`, one of the others `beside`.
+    A token costs `per_token` in the likeliest unit of a passage, and `per_other_token` elsewhere.
     """
     best = max((passage.score for passage in passages), default=0.0)
     for rank, passage in enumerate(passages, start=1):
@@ -199,7 +204,7 @@ def _with_gains(
             passage,
             units,
             [
-                chance - price(unit.text) * (beside if chance < most else per_token)
+                chance - price(unit.text) * (per_other_token if chance < most else per_token)
                 for chance, unit in zip(chances, units, strict=True)
             ],
         )

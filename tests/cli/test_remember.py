@@ -119,7 +119,13 @@ def test_what_is_corrected_may_be_true_again(notes: Path) -> None:
     say("index")
     code, _, err = say("remember", "New treasurer: Omar.", *NOW)
     assert (code, "memory/2025-11-01.md:3" in err) == (1, True)
-    assert say("remember", "Treasurer: Lena.", *NOW) == (0, f"{LOG}:3\n", "")
+    code, _, err = say("remember", "Treasurer: Lena.", *NOW)
+    (mark,) = re.findall(
+        r"but memory/2025-11-01.md:3 corrects it; .*, add (.*): memory/2025-10", err
+    )
+    assert code == 1
+    assert say("remember", f"Treasurer: Lena. {mark}", *NOW)[:2] == (0, f"{LOG}:3\n")
+    assert f"3 corrected by {LOG}:3" in say("search", "who is the treasurer")[1]
     code, _, err = say("remember", "Treasurer: Lena.", *NOW)
     assert (code, f"{LOG}:3" in err) == (1, True)
 

@@ -12,7 +12,7 @@ from memcli.cli.command_context import CommandContext, command_context, progress
 from memcli.cli.filters import filters_of, sync_of
 from memcli.cli.options import CommandArgument, Option, Options, related_keys
 from memcli.cli.search_form import Shape, shape_of
-from memcli.cli.search_output import WRITERS, say_freshness, say_semantic
+from memcli.cli.search_output import WRITERS, has_all, say_freshness, say_semantic
 from memcli.errors import ExitCode, UsageError
 from memcli.render import jsonio
 from memcli.render.text import counted
@@ -127,7 +127,7 @@ def _write_json(result: RelatedResult, command: CommandContext, shape: Shape) ->
             whole["fields"] = list(shape.fields)
         if result.answer.weaker:
             whole["weaker"] = result.answer.weaker
-        if not _has_all(command, shape):
+        if not has_all(command, shape):
             whole = jsonio.few_of_answer(whole | {"place": {"citation": result.citation}})
         if result.empty_reason is not None:
             whole["empty_reason"] = jsonio.reason(result.empty_reason)
@@ -146,11 +146,7 @@ def _results(result: RelatedResult, command: CommandContext, shape: Shape) -> li
         del record["confidence"]
         record |= {"cosine": passage.cosine, "coverage": passage.coverage}
         made.append({key: record[key] for key in keys or record if key in record})
-    return made if keys or _has_all(command, shape) else [*map(jsonio.few, made)]
-
-
-def _has_all(command: CommandContext, shape: Shape) -> bool:
-    return shape.full or command.terminal.verbose
+    return made if keys or has_all(command, shape) else [*map(jsonio.few, made)]
 
 
 def _say(result: RelatedResult, command: CommandContext) -> None:
