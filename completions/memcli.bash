@@ -151,6 +151,7 @@ _memcli() {
         "remember:--to") _memcli_values 'documents'; return ;;
         "remember:--heading") _memcli_values ''; return ;;
         "remember:--type") _memcli_values ''; return ;;
+        "remember:--corrects") _memcli_values 'documents'; return ;;
         "remember:--check") _memcli_values 'files'; return ;;
         "remember:-w"|"remember:--workspace") _memcli_values 'workspaces'; return ;;
         "remember:--color") mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$cur"); return ;;
@@ -309,7 +310,7 @@ _memcli() {
         "get") mapfile -t COMPREPLY < <(compgen -W "--from --lines -C --context --hash --expand --history --show-secrets --as-of --json -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "ls") mapfile -t COMPREPLY < <(compgen -W "-f --format -n --limit --all --json --count --sort --since --until --on --undated --source --kind --scope --trust --tag --where --links-to --no-sync --sync -w --workspace --everywhere --with --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "changes") mapfile -t COMPREPLY < <(compgen -W "--since --until --by -n --limit -f --format --json -w --workspace --everywhere --workspace-name --tenant -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
-        "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --gate --force --check --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
+        "remember") mapfile -t COMPREPLY < <(compgen -W "--to --heading --type --corrects --gate --force --check --dry-run --explain --undo --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "inbox") mapfile -t COMPREPLY < <(compgen -W "--keep --drop --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "compact") mapfile -t COMPREPLY < <(compgen -W "--apply --verify --undo --dry-run --show --tail-days --tail --cluster --ratio --summarizer --json -w --workspace -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;
         "lint") mapfile -t COMPREPLY < <(compgen -W "--fail-on --json -w --workspace --with -q --quiet -v --verbose --color --now --debug -h --help" -- "$cur") ;;

@@ -249,6 +249,7 @@ complete -c memcli -n '__memcli_is changes' -s h -l help -d 'Show this help. --h
 complete -c memcli -n '__memcli_is remember' -l to -x -a '(__memcli_ask documents)' -d 'today (today’s log), or the path of a file'
 complete -c memcli -n '__memcli_is remember' -l heading -x -d 'Section for the note, at the end of the file'
 complete -c memcli -n '__memcli_is remember' -l type -x -d 'user, feedback, project or reference'
+complete -c memcli -n '__memcli_is remember' -l corrects -x -a '(__memcli_ask documents)' -d 'An older line that the note replaces. It is marked'
 complete -c memcli -n '__memcli_is remember' -l gate -d 'Also refuse small talk and notes that add nothing'
 complete -c memcli -n '__memcli_is remember' -l force -d 'Append the note even if a rule refuses it'
 complete -c memcli -n '__memcli_is remember' -l check -r -F -d 'Score each paragraph of FILE. Write nothing'

@@ -112,9 +112,27 @@ def remember(
 ) -> RememberResult:
     """Check a note, and append it to a file of the workspace.
 
-    UsageError if the file cannot be written, BusyError if another process keeps it locked; nothing
-    is written then. A refusal is not an error.
+    A correction is saved also if a note says the same; if its author wrote that note, it takes the
+    place of that note. UsageError if the file cannot be written, BusyError if another process keeps
+    it locked; nothing is written then. A refusal is not an error.
     """
+    noted = _save(workspace, text, options, now)
+    known = noted.refusal
+    if not options.corrects or known is None or known.rule not in _KNOWN or not known.citation:
+        return noted
+    if known.citation == _corrected(workspace, options.corrects):
+        return noted  # it says the same as the line that it is to replace
+    if f"({CORRECTS} " in _lines(workspace, known.citation).text:
+        return noted
+    with suppress(NotFoundError):  # somebody else's note: only a note of one's own has the mark
+        if not options.dry_run and forget(workspace, known.citation, by=options.by).reason:
+            return noted
+    return _save(workspace, text, options._replace(force=True), now)
+
+
+def _save(
+    workspace: Workspace, text: str, options: RememberOptions, now: datetime
+) -> RememberResult:
     text = cleaned(text)
     _check_marks(text, options)
     path = _path_of(workspace, options, now)
@@ -170,24 +188,6 @@ def remember(
         older=shown_lines(workspace, judged),
         notices=(*similar.notices, *unknown),
     )
-
-
-def remember_again(
-    workspace: Workspace, text: str, options: RememberOptions, now: datetime
-) -> RememberResult:
-    """Save a correction, also if a note says the same; if the author wrote that note, remove it."""
-    noted = remember(workspace, text, options, now)
-    known = noted.refusal
-    if known is None or known.rule not in _KNOWN or not known.citation:
-        return noted
-    if known.citation == _corrected(workspace, options.corrects):
-        return noted  # it says the same as the line that it is to replace
-    if f"({CORRECTS} " in _lines(workspace, known.citation).text:
-        return noted
-    with suppress(NotFoundError):  # somebody else's note: only a note of one's own has the mark
-        if forget(workspace, known.citation, by=options.by).reason:
-            return noted
-    return remember(workspace, text, options._replace(force=True), now)
 
 
 def _judged(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from math import fsum
 from operator import mul
 
@@ -21,7 +22,7 @@ from memcli.search.related import words_of
 from memcli.types import EMPTY, PRIVATE, Candidate, Filters
 
 LOOKED_AT = 20  # chunks from each retriever
-COMPARED = 8  # lines compared by vectors: about 5 ms each
+COMPARED = 16  # lines compared by vectors: about 5 ms each
 
 
 class SimilarLines:
@@ -49,7 +50,7 @@ class SimilarLines:
         return bool(fingerprint and known(fingerprint).calibration)
 
     def of(self, text: str) -> tuple[SimilarLine, ...]:
-        """Return the lines, those with the most words of the text first."""
+        """Return the lines, first those with the most words of the text or nearest in meaning."""
         chunks = self._recalled(text)
         near = [each for candidate in chunks for each in _lines_of(candidate, length(text))]
         return self._compared(text, near)
@@ -78,44 +79,57 @@ class SimilarLines:
         return workspace.query_encoder.encode_query(text, index).blob
 
     def _compared(self, text: str, lines: Sequence[SimilarLine]) -> tuple[SimilarLine, ...]:
-        """Order lines by the words they share with a text; compare the first by meaning too."""
+        """Order lines by their likeness to a text; compare the first by their own vectors."""
         own = facets_of(text)
         facets = {each.text: facets_of(each.text) for each in lines}
 
         def alike(each: SimilarLine) -> tuple[float, float, str, int]:
             other = facets[each.text]
-            return -jaccard(own, other), -containment(own, other), each.path, each.start_line
+            likeness = max(jaccard(own, other), each.cosine or 0.0)
+            return -likeness, -containment(own, other), each.path, each.start_line
 
         ordered = sorted(dict.fromkeys(lines), key=alike)
         vector = self._vector(text)
-        first = [each._replace(cosine=_cosine(vector, self._vector(each.text)))
-                 for each in ordered[:COMPARED]] if vector else []  # fmt: skip
-        return (*first, *ordered[len(first) :])
+        vectors = (vector and self._vector(each.text) for each in ordered[:COMPARED])
+        return tuple(
+            each._replace(cosine=_cosine(vector, own))
+            for each, own in zip_longest(ordered, vectors)
+        )
 
 
 def _lines_of(candidate: Candidate, count: int) -> Iterator[SimilarLine]:
-    """Yield the items and paragraphs of a chunk, and every run of lines as long as the note."""
+    """Yield the items and paragraphs of a chunk, and every run of lines as long as the note.
+
+    Their cosines are those of the segments with their lines.
+    """
     about, lines = candidate.about, candidate.text.split("\n")
     is_private = about.scope == PRIVATE
+
+    def cosine(first: int, last: int) -> float | None:
+        segments = candidate.segments
+        own = (s.cosine for s in segments if s.start_line <= last and first <= s.end_line)
+        return max((each for each in own if each is not None), default=None)
+
     for block in parse(candidate.text).blocks:
         for unit in units(block, lines):
             first, last = (about.start_line + unit.numbers[at] - 1 for at in (0, -1))
             text = with_speaker(unit)
             yield SimilarLine(
-                about.source, about.path, first, last, text,
+                about.source, about.path, first, last, text, cosine(first, last),
                 is_private=is_private, is_heading=block.kind == "heading",
                 headings=about.heading_path,
             )  # fmt: skip
     if count > 1:
-        for first, last, text in windows(lines, count):
-            at = about.start_line - 1
+        for start, end, text in windows(lines, count):
+            first, last = (about.start_line + number - 1 for number in (start, end))
             yield SimilarLine(
-                about.source, about.path, at + first, at + last, text, is_private=is_private
-            )
+                about.source, about.path, first, last, text, cosine(first, last),
+                is_private=is_private,
+            )  # fmt: skip
 
 
 def _cosine(a: bytes | None, b: bytes | None) -> float | None:
-    if a is None or b is None:
+    if not (a and b):
         return None
     from struct import unpack
 

@@ -405,7 +405,7 @@ def call_context(shared: SharedMemory, arguments: Arguments, is_stopped: IsStopp
 
 def call_remember(shared: SharedMemory, arguments: Arguments, is_stopped: IsStopped) -> ToolResult:
     """Append a note, and mark the line that it corrects; or say why not."""
-    from memcli.api.remember import RememberOptions, record_of, remember, remember_again
+    from memcli.api.remember import RememberOptions, record_of, remember
 
     shared.warm()
     memory = shared.own()
@@ -418,8 +418,7 @@ def call_remember(shared: SharedMemory, arguments: Arguments, is_stopped: IsStop
         by=AGENT,
         corrects=_own_citation(shared, older) if older else "",
     )
-    save = remember_again if older else remember
-    noted = save(memory, arguments["text"], options, memory.clock.now())
+    noted = remember(memory, arguments["text"], options, memory.clock.now())
     return ToolResult(answers.of_note(noted, corrects=options.corrects), lambda: record_of(noted))
 
 

@@ -3,7 +3,8 @@
 FILE is a part of `fixtures/eval/corrections`. The weights of `language.evidence` are fitted to
 `pairs`, `tuned`, `fresh`, `more` and `voices`; `unseen`, `blind` and `heldout` (the default) are
 only counted. Missed lines of `heldout` led to rules. It has other voices than `voices`: a clinic,
-a club, a support team, a workshop, a shared flat, parents, developers, friends.
+a club, a support team, a workshop, a shared flat, parents, developers, friends. Nobody has read
+the lines of `paraphrased`; half of its newer lines share only one or two words with the older one.
 
 All notes of a file are lines of the daily logs of one workspace, and each row asks one question.
 
@@ -12,6 +13,7 @@ One row a kind and half:
 first     the current line comes before each older one, in a passage of its own or above it
 marked    an older line is marked as corrected by the current one; of near misses: wrongly
 unmarked  an older line is printed in a passage that neither has nor names a newer one
+named     `remember` names the last older line if the current one is saved
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from memcli.search.passages import Passage
 from tests.benchmarks.figures import option
 
 FOLDER = Path(__file__).parents[2] / "fixtures/eval/corrections"
-FIGURES = ("first", "marked", "unmarked")
+FIGURES = ("first", "marked", "unmarked", "named")
 
 
 def rows_of(name: str) -> list[Any]:
@@ -80,15 +82,30 @@ def _first(text: str, results: Sequence[Passage]) -> int:
 
 def measured(rows: Sequence[Any], root: Path, mode: str) -> dict[tuple[str, int], Counter[str]]:
     """Ask every question; count by kind and half."""
-    write_notes(root, rows)
+    is_named = named(rows, root / "older", mode)
+    write_notes(root / "all", rows)
     counts: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
-    with Memory.open(root, settings={"search.mode": mode}) as memory:
+    with Memory.open(root / "all", settings={"search.mode": mode}) as memory:
         memory.index()
         for place, row in enumerate(rows):
             if "ask" in row:
                 told = {"n", *judged(row, memory.search(row["ask"]).results)}
                 counts[row["kind"], place % 2].update(told)
+    for place, row in enumerate(rows):
+        counts[row["kind"], place % 2]["named"] += "ask" in row and is_named[place]
     return counts
+
+
+def named(rows: Sequence[Any], root: Path, mode: str) -> list[bool]:
+    """Tell for each row whether `remember` names the older line; `root` has only older lines."""
+    write_notes(root, [{**row, "notes": row["notes"][:-1]} for row in rows])
+    with Memory.open(root, settings={"search.mode": mode}) as memory:
+        memory.index()
+        return [
+            any(row["notes"][-2][1] in line.text for line in noted.older)
+            for row in rows
+            for noted in (memory.remember(row["notes"][-1][1], dry_run=True),)
+        ]
 
 
 OPTIONS = (

@@ -96,7 +96,10 @@ def test_what_is_refused_is_said_with_its_citation(
 def test_another_number_is_another_fact_and_the_older_note_is_named(notes: Path) -> None:
     code, out, err = say("remember", "The pool of api-7 holds 60 connections.", *NOW)
     assert (code, out) == (0, f"{LOG}:3\n")
-    assert err == "An older note may differ: MEMORY.md:3: The pool of api-7 holds 40 connections.\n"
+    assert err == (
+        "An older note may differ: MEMORY.md:3: The pool of api-7 holds 40 connections.\n"
+        "If it replaces one: the same note with --corrects PATH:LINE\n"
+    )
     record = _record("memcli.remember", "remember", "Bo runs the pool of api-7", "--dry-run")
     line = {"citation": "MEMORY.md:3", "text": "The pool of api-7 holds 40 connections."}
     assert {**line, "differs": False} in record["older"]
@@ -109,8 +112,25 @@ def test_a_correction_in_the_text_is_checked_and_a_heading_is_no_older_note(note
     assert (code, out) == (0, f"{LOG}:4\n")
     assert "the note corrects a line that memcli does not find: " in err
     assert "memory/nope.md" in err
-    (notes / "docs.md").write_text("# Memory of the gizmo\n\nNothing yet.\n", "utf-8")
-    assert say("remember", "Test the gizmo's memory", *NOW) == (0, f"{LOG}:5\n", "")
+    (notes / "docs.md").write_text("# Tests of the gizmo\n\nNothing yet.\n", "utf-8")
+    assert say("remember", "Test the gizmo", *NOW) == (0, f"{LOG}:5\n", "")
+
+
+def test_a_note_is_marked_as_a_correction_when_it_is_saved_or_later(notes: Path) -> None:
+    text, older = "The pool of api-7 holds 60 connections.", "MEMORY.md:3"
+    code, out, err = say("remember", text, "--corrects", older, "--dry-run", *NOW)
+    assert (code, out) == (0, f"{LOG}:3\n- 14:03 {text} (corrects {older})\n")
+    assert err == f"It corrects: {older}: The pool of api-7 holds 40 connections.\n"
+    assert say("remember", text, *NOW).code == 0
+    for _ in range(2):  # the second time, it is marked already
+        code, out, _ = say("remember", text, "--corrects", older, *NOW)
+        assert (notes / LOG).read_text("utf-8").count(text) == 1
+        assert f"- 14:03 {text} (corrects {older})\n" in (notes / LOG).read_text("utf-8")
+    assert (code, out) == (1, "")
+    found = _record("memcli.search", "search", "how many connections does the pool hold")
+    (mark,) = [m for each in found["results"] for m in each.get("corrected_by", ())]
+    assert mark["citation"] == f"{LOG}:3"
+    assert say("remember", text, "--corrects", "nope.md:3", *NOW).code == 3
 
 
 def test_what_is_corrected_may_be_true_again(notes: Path) -> None:

@@ -11,11 +11,14 @@ from memcli.api.remember import RememberOptions, RememberResult, ScoredParagraph
 from memcli.checking import Any
 from memcli.cli.command_context import CommandContext, command_context
 from memcli.cli.options import DOCUMENTS, FILES, STANDARD, CommandArgument, Option, Options
+from memcli.cli.terminal import Terminal
 from memcli.errors import ExitCode, NotFoundError, UsageError
 from memcli.remember.admission import Check
+from memcli.render.width import shortened
 from memcli.types import MEMORY_SOURCE, cite, lines_of
 from memcli.workspace.reading import decode
 
+SHOWN_OLDER = 160  # columns of an older line
 MOST_BYTES = 1 << 20  # of standard input; a note may have far less
 _HINT = 'memcli remember "The pool of api-7 holds 60 connections"'
 
@@ -26,6 +29,8 @@ OPTIONS = (
         choices=DOCUMENTS),
     Option("--heading", "Section for the note, at the end of the file.", "TITLE", default=""),
     Option("--type", "user, feedback, project or reference.", "TYPE", default=""),
+    Option("--corrects", "An older line that the note replaces. It is marked.", "PATH:LINE",
+        default="", choices=DOCUMENTS),
     Option("--gate", "Also refuse small talk and notes that add nothing."),
     Option("--force", "Append the note even if a rule refuses it."),
     Option("--check", "Score each paragraph of FILE. Write nothing.", "FILE", choices=FILES),
@@ -54,8 +59,9 @@ def run(options: Options) -> int:
     if options.undo:
         return _undo(command, as_json=options.json)
     wish = RememberOptions(
-        options.to, options.heading, options.type, options.dry_run, options.force, options.gate
-    )
+        options.to, options.heading, options.type, options.dry_run, options.force, options.gate,
+        corrects=options.corrects,
+    )  # fmt: skip
     noted = remember.remember(command.workspace, text, wish, command.moment)
     for reason in noted.notices:
         command.terminal.advise(reason)
@@ -65,7 +71,7 @@ def run(options: Options) -> int:
             del record["checks"]
         command.terminal.write_json(record)
     else:
-        _say(noted, command, dry_run=options.dry_run, explain=options.explain)
+        _say(noted, command, options)
     return ExitCode.OK if noted.start_line is not None else ExitCode.NEGATIVE
 
 
@@ -86,10 +92,10 @@ def _text(words: list[str]) -> str:
         raise UsageError("stdin is not UTF-8", hint=_HINT) from None
 
 
-def _say(noted: RememberResult, command: CommandContext, *, dry_run: bool, explain: bool) -> None:
+def _say(noted: RememberResult, command: CommandContext, options: Options) -> None:
     """Print the place of the note, or why it was refused; other messages go to stderr."""
     terminal = command.terminal
-    if explain:
+    if options.explain:
         for check in noted.checks:
             verdict = "passed " if check.passed else "refused"
             terminal.write_line(terminal.safe_line(f"{verdict}  {check.rule}: {_why(check)}"))
@@ -99,14 +105,23 @@ def _say(noted: RememberResult, command: CommandContext, *, dry_run: bool, expla
         return
     name = f"{command.name(MEMORY_SOURCE, noted.path)}:{lines_of(noted.start_line, noted.end_line)}"
     terminal.write(f"{terminal.safe_line(name)}\n")
-    if dry_run:
+    if options.dry_run:
         terminal.write(f"{terminal.safe(noted.text)}\n")
     if noted.refusal is not None:
         terminal.warn(f"saved anyway: {_why(noted.refusal)}")
-    for each in noted.older:
+    _say_older(noted, terminal, is_correction=bool(options.corrects))
+
+
+def _say_older(noted: RememberResult, terminal: Terminal, *, is_correction: bool) -> None:
+    """Name older lines about the same thing, and how to mark one as corrected."""
+    older = [each for each in noted.older if each.text]  # a note itself may name its older line
+    for each in older:
         label = "An older note may differ" if each.differs else "A related note"
-        if text := " ".join(each.text.split()):  # the note itself names the line that it corrects
-            terminal.say(f"{label}: {each.citation}: {text}")
+        label = "It corrects" if is_correction else label
+        text = shortened(" ".join(each.text.split()), SHOWN_OLDER)
+        terminal.say(f"{label}: {each.citation}: {text}")
+    if older and not is_correction:
+        terminal.say("If it replaces one: the same note with --corrects PATH:LINE")
 
 
 def _why(check: Check) -> str:
