@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 LINE_CHARS = 800  # of a line of a list
 _SAME = "a note says about the same"
+LIKE = 0.5  # the share of its words in an older line from which a note may say the same
 _NOTHING = "No passages found."
 # For each command, the tool that does the same, and the argument that comes first.
 _TOOLS = {
@@ -283,13 +284,14 @@ def of_note(noted: RememberResult, *, corrects: str = "") -> str:
 
 def _label(text: str, older: OlderLine) -> str:
     """Say how an older line relates to a note."""
-    from memcli.language.facts import adds, facets_of
+    from memcli.language.facts import adds, containment, facets_of
 
     if older.differs:
         return "an older note may differ"
     note, other = facets_of(text), facets_of(older.text)
     is_of_another = bool(note.opening) and note.opening not in other.terms
-    return "a related note" if adds(note, other) or is_of_another else _SAME
+    is_like = containment(note, other) >= LIKE
+    return _SAME if is_like and not (adds(note, other) or is_of_another) else "a related note"
 
 
 def of_forgotten(done: UndoResult) -> str:
