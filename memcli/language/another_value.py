@@ -201,8 +201,8 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     if _is_turned_around(new, old) or _is_of_another_holder(new, old):
         return True
     if "price" in new.value_types & old.value_types:
-        mine, theirs = ({e[:4] for e in _PERIODS.intersection(line.terms)} for line in (new, old))
-        if mine and theirs and mine.isdisjoint(theirs):
+        one, two = ({e[:4] for e in _PERIODS.intersection(line.terms)} for line in (new, old))
+        if one and two and one.isdisjoint(two):
             return False  # 29 a month, and 290 if billed yearly
     starts = [next((term for term in line.sequence[:2] if term not in _WHOSE), "")
               for line in (new, old)]  # fmt: skip
