@@ -64,7 +64,8 @@ _DETERMINERS = (ARTICLES - _A) | OWN
 _WHOSE = ARTICLES | table("my our mein meine unser unsere")
 _ABOUT = table("about roughly around approximately circa ca etwa ungefähr rund")
 _NEGATIONS = table("no not kein keine keinen")
-PLACES = table("in at on by behind under above near im in am auf hinter unter über neben bei")
+_PERIODS = table("week weekly woche month monthly monat year yearly jahr jährlich jährlicher")
+PLACES = table("in at on by behind under above below near im in am auf hinter unter über neben bei")
 # Verbs that only say where a thing is: `hangs by the door`, `lies in the drawer`.
 _POSITIONS = table("stands sits lies hangs parks ist steht liegt hängt parkt sitzt")
 _HAN_POSITIONS = ("放在", "停在", "挂在", "摆在", "位于")
@@ -199,6 +200,10 @@ def is_another_value(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether two lines name the same thing and differ only in its value."""
     if _is_turned_around(new, old) or _is_of_another_holder(new, old):
         return True
+    if "price" in new.value_types & old.value_types:
+        one, two = ({e[:4] for e in _PERIODS.intersection(line.terms)} for line in (new, old))
+        if one and two and one.isdisjoint(two):
+            return False  # 29 a month, and 290 if billed yearly
     starts = [next((term for term in line.sequence[:2] if term not in _WHOSE), "")
               for line in (new, old)]  # fmt: skip
     if not is_among(starts[0], starts[1:]):
@@ -261,6 +266,8 @@ def _is_value(there: _Difference, *, has_label: bool) -> bool:
         return False  # `a flat` and `Gdansk` are not of one kind
     if there.before[-1:] in (("is",), ("ist",)) and (old[0] in PLACES) != (new[0] in PLACES):
         return False  # `is black` and `is in the hall`
+    if new[1:2] in (("by",), ("to",)) and _is_amount(old[0]) and not any(map(_is_amount, new)):
+        return False  # `is 980`, `is paid to Ann`
     if has_label and _names_measure(old) != _names_measure(new):
         return False  # `Warehouse: rent 900 a month`, `Warehouse: notice 3 months`
     past = [is_past(each[0], "") for each in (old, new)]

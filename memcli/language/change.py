@@ -112,7 +112,7 @@ _PHRASES = {
     halbiert, rauf auf, runter auf, hoch auf, erhöhen, senken, klettert auf, vorgezogen,
     aufgeschoben, ausgeweitet, ausgedehnt, rutscht auf, heruntergedreht, hochgedreht, shoved, slid
     to, put up, nudged, dialled back, dialed back, cut down, cut back, scaled back, scaled up,
-    scaled down, ramped up, cranked, talked, bump, capped at, climbed, crept up, stepped up,
+    scaled down, ramped up, cranked, talked down, bump, capped at, climbed, crept up, stepped up,
     eased, loosened, beefed up, draufgepackt, runtergenommen, hochgenommen, runtergesetzt,
     raufgesetzt, hochgeschraubt, runtergeschraubt, zurückgefahren""",
 }

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import exp, inf
 
-from memcli.language.another_value import is_another_value
+from memcli.language.another_value import PLACES, is_another_value
 from memcli.language.change import AMOUNT, GONE, NEW, NOW, spaced
 from memcli.language.compared_line import (
     DIGITS,
@@ -50,15 +50,17 @@ _COURTESIES = table(
 )
 _FAREWELLS = (" see you ", " talk to you ", " talk soon ", " good night ", " have a great ",
               " have a good ", " have a lovely ", " have a nice ")  # fmt: skip
-# A line with one of these words only considers something, unless it also says that a thing ended.
+# A line with one of these words only considers something.
 _PLANS = (
     *phrases(
-        """might, maybe, perhaps, someday, some day, one day, would be, thinking of, considering,
+        """might, maybe, perhaps, someday, some day, one day, would, thinking of, considering,
         thinking about, toying, floated, idea, suggested, suggests, proposed, proposes, proposal,
-        nothing decided, überlegt, überlegen, überlege, könnte, könnten, irgendwann, idee,
-        vorschlag, vielleicht, noch nichts"""
+        we discussed, talked about, looked into, undecided, not decided, be decided, not agreed,
+        nothing decided, nothing was decided, no decision, keine entscheidung, noch offen,
+        besprochen, diskutiert, überlegt, überlegen, überlege, könnte, könnten, irgendwann, idee,
+        vorschlag, vielleicht, noch nichts, nicht entschieden"""
     ),
-    *table("打算 考虑 也许 可能 建议 提议 想换 将来"),
+    *table("打算 考虑 也许 可能 建议 提议 想换 将来 讨论 没定 未定 没有结论 的话"),
 )
 # Before the reason for a statement, or before another one.
 _REASONS = (
@@ -73,6 +75,13 @@ _TO, _FROM = table("to nach"), table("from von aus")
 _ALL_DAYS = table("weekdays weekends werktags wochentags wochenende")
 _DAYS = _ALL_DAYS | EVERY | WEEKDAYS
 _WAY = 5  # words
+# A line that begins with one of the words in a row is not about what the others name.
+_SIDES = """our unser unsere/their ihr ihre, first erste ersten/second zweite zweiten/third dritte,
+    adults erwachsene 成人/children kids kinder 儿童/seniors senioren rentner 老人, damen/herren,
+    members mitglieder/guests visitors gäste, boys/girls, free/paid/standard/premium/basic,
+    web/mobile/desktop, ios/android, staging/production, export/import, upload/download, day/night,
+    morning/evening, summer/winter, left/right, upper/lower, north/south, indoor/outdoor"""
+_SIDE_OF = {e: (row, a) for row in _SIDES.split(",") for a in row.split("/") for e in a.split()}
 _PULLS = ("pull", "pulls", "merge_requests", "commit")
 # A line with one of the first and none of the others is an exception. It changes no rule.
 _ONCE = (
@@ -85,12 +94,27 @@ _ONCE = (
         silvester, neujahr, karfreitag, ostern, ostermontag, himmelfahrt, pfingsten, feiertag"""
     ),
     *(f" {which} {day} " for which in ("this", "next", "diesen", "nächsten") for day in WEEKDAYS),
-    *table("这周 本周 下周 明天 这次 本次 那天 当天 临时 照旧 春节 国庆 中秋 端午 元旦 除夕"),
+    *(" this weekend ", *(f" {day} s " for day in WEEKDAYS)),  # `Friday's demo`
+    *table("这周 本周 下周 明天 今晚 这次 本次 那天 当天 临时 照旧 春节 国庆 中秋 端午 元旦 除夕"),
 )  # fmt: skip
 _LASTING = (
     *phrases("from, as of, since, starting, no longer, any more, anymore, ab, seit, nicht mehr"),
     *table("从 起 不再 以后"),
 )
+# With one of each, a line is about somebody who is away or something that is closed for a time.
+_AWAY = (
+    *phrases(
+        """ill, off sick, out sick, is away, was away, flu, a cold, on leave, parental leave,
+        maternity leave, on holiday, on vacation, honeymoon, is back, was repaired,
+        for an hour, for two hours, for a day, for two days, for three days, for a week,
+        for two weeks, krank, urlaub, elternzeit, zwei tage"""
+    ),
+    *table("休假 请假 出差 生病 修好"),
+)
+_BRIEFLY = (
+    *phrases("until, till, while, during, meanwhile, meantime, was, were, had, bis, während"),
+    *phrases("solange, so lange, war, waren, hatte"), *table("期间 回来 昨天"),
+)  # fmt: skip
 # Before the group that a line leaves out. A group is one of a few words, because what follows `for`
 # is mostly a purpose or a thing: `for repairs`, `for the flat`.
 _EXCEPT = table("except außer ausser ausgenommen 除了")
@@ -240,7 +264,7 @@ def _is_of_other_kind(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def _is_about_another(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether a line is about another person, letter, way or day."""
+    """Return whether a line is about another person, side, way or day."""
     if _is_way_back(new, old) or _is_of_other_days(new, old):
         return True
     return _is_of_other_letter(new, old) or _is_of_somebody_else(new, old)
@@ -248,12 +272,15 @@ def _is_about_another(new: ComparedLine, old: ComparedLine) -> bool:
 
 def _is_plan(line: ComparedLine) -> bool:
     """Return whether a line only considers something."""
-    return GONE not in line.kinds and any(each in line.spaced for each in _PLANS)
+    return any(each in line.spaced for each in _PLANS)
 
 
 def _is_exception(new: ComparedLine, old: ComparedLine) -> bool:
     """Return whether the newer line is only for a time or a group."""
-    return _is_once(new, old) or _is_for_others(new, old) or _keeps_amount(new, old)
+    if _is_once(new, old) or _is_for_others(new, old) or _keeps_amount(new, old):
+        return True
+    is_away = any(each in new.spaced for each in _AWAY) and "duration" not in old.value_types
+    return ", back to " in new.text or (is_away and any(e in new.spaced for e in _BRIEFLY))
 
 
 def _is_once(new: ComparedLine, old: ComparedLine) -> bool:
@@ -300,10 +327,12 @@ def _is_of_somebody_else(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def _is_of_other_letter(new: ComparedLine, old: ComparedLine) -> bool:
-    """Return whether two lines name different letters of one kind: `team A` and `team B`."""
+    """Return whether two lines name different ones of a kind: `team A` and `team B`, `web-01`."""
     mine = dict(_letters(new))
     theirs = dict(_letters(old)) if mine else {}
-    return any(mine[word] != theirs[word] for word in mine.keys() & theirs)
+    is_value = GONE not in new.kinds and sum(not old.has(term) for term in new.content) == 1
+    others = {mine[word] for word in mine.keys() & theirs if mine[word] != theirs[word]}
+    return any(not (is_value and is_number(other)) for other in others)
 
 
 def _is_way_back(new: ComparedLine, old: ComparedLine) -> bool:
@@ -331,7 +360,14 @@ def _is_of_other_days(new: ComparedLine, old: ComparedLine) -> bool:
 
 
 def _letters(line: ComparedLine) -> Iterator[tuple[str, str]]:
-    """Yield the single letters of a line, each with the word before it; no article and no `I`."""
+    """Yield the letters of a line and the numbers in its name, with the words before, and `_SIDES`.
+
+    An article and `I` are no letters.
+    """
+    yield from (_SIDE_OF[word] for word in line.sequence[:2] if word in _SIDE_OF)
+    for one, number in () if DIGITS.isdisjoint(line.text) else pairwise(line.sequence):
+        if is_number(number) and number in line.name and is_thing(one) and one not in PLACES:
+            yield one, number
     if any(len(term) == 1 and term.isalpha() for term in line.sequence):
         for before, after in pairwise(line.text.casefold().split()):
             letter = after.strip(".,;:()")
