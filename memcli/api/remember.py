@@ -44,6 +44,7 @@ MOST_CORRECTED = 20  # lines
 MOST_NAMED, SHOWN_START = 8, 50  # notes that an error names, and characters of each
 _KNOWN = ("duplicate", "near-duplicate", "known", "echo")  # rules about what is known
 HINT_TO = "memcli remember TEXT --to MEMORY.md"
+_HINT = "memcli remember TEXT --corrects PATH:LINE"
 
 
 class RememberOptions(Record):
@@ -112,9 +113,10 @@ def remember(
 ) -> RememberResult:
     """Check a note, and append it to a file of the workspace.
 
-    A correction is saved also if a note says the same; if its author wrote that note, it takes the
-    place of that note. UsageError if the file cannot be written, BusyError if another process keeps
-    it locked; nothing is written then. A refusal is not an error.
+    A correction is saved also if a note says the same. If an agent has saved the same note in this
+    file without the mark, that note is removed afterwards. UsageError if the file cannot be
+    written, BusyError if another process keeps it locked; nothing is written then. A refusal is not
+    an error.
     """
     noted = _save(workspace, text, options, now)
     known = noted.refusal
@@ -122,12 +124,15 @@ def remember(
         return noted
     if known.citation == _corrected(workspace, options.corrects):
         return noted  # it says the same as the line that it is to replace
-    if f"({CORRECTS} " in _lines(workspace, known.citation).text:
+    before = _lines(workspace, known.citation)
+    if f"({CORRECTS} " in before.text:
         return noted
-    with suppress(NotFoundError):  # somebody else's note: only a note of one's own has the mark
-        if not options.dry_run and forget(workspace, known.citation, by=options.by).reason:
-            return noted
-    return _save(workspace, text, options._replace(force=True), now)
+    saved = _save(workspace, text, options._replace(force=True), now)
+    is_same = before.path == saved.path and _say_the_same(before.text, text)
+    if saved.stored and options.by and is_same:
+        same = before.text.encode().strip()
+        _take_back(workspace, lambda made: made.by == options.by and made.note.strip() == same)
+    return saved
 
 
 def _save(
@@ -141,6 +146,9 @@ def _save(
         older = OlderLine(current, _one_note(workspace, current), differs=True)
     behind = f"{CORRECTS} {older.citation}" if older else options.source
     written = f"{text} ({behind})" if behind else text
+    if older and corrected_lines(written) is None:
+        why = f"a note cannot cite {older.citation}, because of the parentheses in its name"
+        raise UsageError(why, hint=_HINT)
     note = _note(written, options, now)
     similar = SimilarLines(workspace)
     older, unknown = (older, ()) if older else _corrected_by_text(workspace, text)
@@ -157,9 +165,9 @@ def _save(
     def fit(data: bytes | None) -> PlacedNote:
         title = os.path.basename(path).rpartition(".")[0]
         placed = place(data, note, name=path, title=title)
-        if not options.force:
-            for each in dict.fromkeys((text, written)):
-                _refuse_twice(data, each)
+        unique = [written] if options.corrects else []  # a correction is not marked twice
+        for each in unique if options.force else dict.fromkeys((text, written)):
+            _refuse_twice(data, each)
         fitted.append(placed)
         return placed
 
@@ -262,12 +270,20 @@ def _newer(workspace: Workspace, line: SimilarLine) -> list[str]:
 
 
 def _check_marks(text: str, options: RememberOptions) -> None:
-    """Refuse a note of an agent that marks a line by its text, where nothing checks the line."""
-    if options.by and not options.corrects and (cited := corrected_lines(text)):
-        raise UsageError(
-            "a note cannot mark a line as corrected by its text",
-            hint=f"memory_correct with the citation {cite(MEMORY_SOURCE, *cited)}",
-        )
+    """Refuse a correction in a file without a date, and marks in texts where nothing checks them.
+
+    An undated line corrects nothing.
+    """
+    if options.corrects and options.to != TODAY:
+        raise UsageError("a correction goes into today's log, which has a date", hint=_HINT)
+    if not (options.by or options.corrects) or not (cited := corrected_lines(text)):
+        return
+    if options.corrects:
+        raise UsageError("the text of the note names a line that it corrects too", hint=_HINT)
+    raise UsageError(
+        "a note cannot mark a line as corrected by its text",
+        hint=f"memory_correct with the citation {cite(MEMORY_SOURCE, *cited)}",
+    )
 
 
 def _corrected(workspace: Workspace, citation: str) -> str:

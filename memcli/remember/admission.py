@@ -71,6 +71,11 @@ class SimilarLine(Record):
         """Name the lines."""
         return cite(self.source, self.path, self.start_line, self.end_line)
 
+    def overlaps(self, other: SimilarLine) -> bool:
+        """Return whether both have a line of a document."""
+        is_near = self.start_line <= other.end_line and other.start_line <= self.end_line
+        return is_near and (self.source, self.path) == (other.source, other.path)
+
 
 class Check(Record):
     """The result of one rule."""
@@ -272,9 +277,14 @@ def _older(text: str, facets: Facets, compared: Compared) -> list[OlderLine]:
         is_other_value = bool(facets.numbers - other.numbers and other.numbers - facets.numbers)
         has_changed = strength > 0 or (is_other_value and likeness >= SAME_THING)
         shown = "" if each.is_private else each.text
-        older.append((strength, likeness, OlderLine(each.citation, shown, differs=has_changed)))
+        line = OlderLine(each.citation, shown, differs=has_changed)
+        older.append((strength, likeness, each, line))
     older.sort(key=lambda it: it[:2], reverse=True)
-    return [*dict.fromkeys(line for _, _, line in older)][:MOST_OLDER]
+    named: list[tuple[SimilarLine, OlderLine]] = []
+    for _, _, each, line in older:
+        if not any(each.overlaps(other) for other, _ in named):  # a run of lines and one of them
+            named.append((each, line))
+    return [line for _, line in named[:MOST_OLDER]]
 
 
 def _says_of_another(facets: Facets, other: Facets) -> bool:

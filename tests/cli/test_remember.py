@@ -98,7 +98,7 @@ def test_another_number_is_another_fact_and_the_older_note_is_named(notes: Path)
     assert (code, out) == (0, f"{LOG}:3\n")
     assert err == (
         "An older note may differ: MEMORY.md:3: The pool of api-7 holds 40 connections.\n"
-        "If it replaces one: the same note with --corrects PATH:LINE\n"
+        "If it replaces one: --undo, then the same note with --corrects PATH:LINE\n"
     )
     record = _record("memcli.remember", "remember", "Bo runs the pool of api-7", "--dry-run")
     line = {"citation": "MEMORY.md:3", "text": "The pool of api-7 holds 40 connections."}
@@ -116,21 +116,38 @@ def test_a_correction_in_the_text_is_checked_and_a_heading_is_no_older_note(note
     assert say("remember", "Test the gizmo", *NOW) == (0, f"{LOG}:5\n", "")
 
 
-def test_a_note_is_marked_as_a_correction_when_it_is_saved_or_later(notes: Path) -> None:
+def test_a_note_marks_what_it_corrects_and_no_other_note_is_lost(notes: Path) -> None:
     text, older = "The pool of api-7 holds 60 connections.", "MEMORY.md:3"
     code, out, err = say("remember", text, "--corrects", older, "--dry-run", *NOW)
     assert (code, out) == (0, f"{LOG}:3\n- 14:03 {text} (corrects {older})\n")
     assert err == f"It corrects: {older}: The pool of api-7 holds 40 connections.\n"
-    assert say("remember", text, *NOW).code == 0
-    for _ in range(2):  # the second time, it is marked already
-        code, out, _ = say("remember", text, "--corrects", older, *NOW)
-        assert (notes / LOG).read_text("utf-8").count(text) == 1
-        assert f"- 14:03 {text} (corrects {older})\n" in (notes / LOG).read_text("utf-8")
-    assert (code, out) == (1, "")
+    assert say("remember", f"{text}\n\nIt rains.", *NOW).code == 0
+    assert say("remember", text, "--corrects", older, *NOW).code == 0
+    written = (notes / LOG).read_text("utf-8")
+    assert f"{text}\n\nIt rains.\n\n- 14:03 {text} (corrects {older})\n" in written
+    assert say("remember", text, "--corrects", older, *NOW).code == 1
+    assert (notes / LOG).read_text("utf-8") == written
     found = _record("memcli.search", "search", "how many connections does the pool hold")
     (mark,) = [m for each in found["results"] for m in each.get("corrected_by", ())]
-    assert mark["citation"] == f"{LOG}:3"
-    assert say("remember", text, "--corrects", "nope.md:3", *NOW).code == 3
+    assert mark["citation"] == f"{LOG}:7"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "why"),
+    [
+        (["--corrects", "nope.md:3"], 3, "there is no document nope.md:3"),
+        (["--corrects", "MEMORY.md:3", "--to", "MEMORY.md"], 2, "today's log"),
+        (["--corrects", "MEMORY.md:3", "(corrects MEMORY.md:3)"], 2, "names a line"),
+        (["--corrects", "a (1).md:1"], 2, "parentheses"),
+    ],
+)
+def test_a_correction_that_would_mark_nothing_is_refused(
+    notes: Path, arguments: list[str], code: int, why: str
+) -> None:
+    (notes / "a (1).md").write_text("The pool is 40.\n", "utf-8")
+    said = say("remember", "The pool is 60.", *arguments, *NOW)
+    assert (said.code, why in said.err) == (code, True)
+    assert list((notes / "memory").iterdir()) == []
 
 
 def test_what_is_corrected_may_be_true_again(notes: Path) -> None:

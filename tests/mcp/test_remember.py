@@ -137,6 +137,15 @@ def test_a_correction_replaces_one_line_that_says_something(served: Served, note
     assert {path: path.read_bytes() for path in notes.rglob("*.md")} == before
 
 
+def test_a_correction_removes_no_note_that_says_more(served: Served, notes: Path) -> None:
+    saved = "Order store runs on PostgreSQL 17 since 20 November 2026."
+    served.text("memory_remember", text=f"{saved}\n\nThe replicas still run on 16.")
+    served.text("memory_correct", citation="MEMORY.md:31", text=saved)
+    [log] = (notes / "memory" / "agent").iterdir()
+    assert log.read_text().count("PostgreSQL 17") == 2
+    assert "The replicas still run on 16." in log.read_text()
+
+
 def test_a_text_that_was_saved_before_it_was_sent_as_a_correction_becomes_one(
     served: Served, notes: Path
 ) -> None:

@@ -48,10 +48,11 @@ def run(options: Options) -> int:
 
     Examples: memcli remember "Deploys are on Tuesdays"      memcli remember - < note.md
     """
-    if options.undo and options.words:
-        raise UsageError("--undo takes no text", hint="memcli remember --undo")
-    if options.check is not None and options.words:
-        raise UsageError("--check takes no text", hint="memcli remember --check FILE")
+    if options.undo and (options.words or options.corrects):
+        raise UsageError("--undo takes no text and no --corrects", hint="memcli remember --undo")
+    if options.check is not None and (options.words or options.corrects):
+        why = "--check takes no text and no --corrects"
+        raise UsageError(why, hint="memcli remember --check FILE")
     if options.check is not None:
         return check(options)
     text = "" if options.undo else _text(options.words or [])
@@ -121,7 +122,7 @@ def _say_older(noted: RememberResult, terminal: Terminal, *, is_correction: bool
         text = shortened(" ".join(each.text.split()), SHOWN_OLDER)
         terminal.say(f"{label}: {each.citation}: {text}")
     if older and not is_correction:
-        terminal.say("If it replaces one: the same note with --corrects PATH:LINE")
+        terminal.say("If it replaces one: --undo, then the same note with --corrects PATH:LINE")
 
 
 def _why(check: Check) -> str:
