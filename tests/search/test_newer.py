@@ -485,10 +485,10 @@ def test_what_holds_now_is_first_and_what_does_not_is_marked(tmp_path: Path) -> 
     found = {key: tuple(count[each] for each in ("n", *FIGURES)) for key, count in counts.items()}
     assert found.pop(("holds", 0))[2] == found.pop(("holds", 1))[2] == 0
     assert found == {
-        ("change", 0): (24, 24, 22, 0),
-        ("change", 1): (23, 21, 19, 1),
-        ("plain", 0): (23, 22, 22, 0),
-        ("plain", 1): (24, 24, 23, 0),
+        ("change", 0): (24, 24, 22, 0, 22),
+        ("change", 1): (23, 21, 19, 1, 18),
+        ("plain", 0): (23, 22, 22, 0, 22),
+        ("plain", 1): (24, 24, 23, 0, 22),
     }
 
 
