@@ -120,7 +120,9 @@ def remember(
     """
     noted = _save(workspace, text, options, now)
     known = noted.refusal
-    if not options.corrects or known is None or known.rule not in _KNOWN or not known.citation:
+    if options.force or not options.corrects or known is None:
+        return noted
+    if known.rule not in _KNOWN or not known.citation:
         return noted
     if known.citation == _corrected(workspace, options.corrects):
         return noted  # it says the same as the line that it is to replace

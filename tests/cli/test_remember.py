@@ -132,6 +132,14 @@ def test_a_note_marks_what_it_corrects_and_no_other_note_is_lost(notes: Path) ->
     assert mark["citation"] == f"{LOG}:7"
 
 
+def test_a_known_note_that_is_forced_as_a_correction_is_saved_once(notes: Path) -> None:
+    text = "The pool of api-7 holds 60 connections."
+    assert say("remember", text, *NOW).code == 0
+    said = say("remember", text, "--corrects", "MEMORY.md:3", "--force", *NOW)
+    assert (said.code, said.out) == (0, f"{LOG}:4\n")
+    assert (notes / LOG).read_text("utf-8").count(text) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "why"),
     [

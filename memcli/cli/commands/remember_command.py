@@ -121,7 +121,7 @@ def _say_older(noted: RememberResult, terminal: Terminal, *, is_correction: bool
         label = "It corrects" if is_correction else label
         text = shortened(" ".join(each.text.split()), SHOWN_OLDER)
         terminal.say(f"{label}: {each.citation}: {text}")
-    if older and not is_correction:
+    if older and noted.stored and not is_correction:
         terminal.say("If it replaces one: --undo, then the same note with --corrects PATH:LINE")
 
 
